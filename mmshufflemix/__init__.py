@@ -1,0 +1,35 @@
+"""ShuffleMix and its family for OpenMMLab's MMPretrain.
+
+Importing the package registers everything in MMPretrain's registries and binds models, so that a
+batch augment of this package can mix their hidden layers.
+"""
+
+from mmshufflemix import datasets, evaluation, functional, hooks, mixer, models
+from mmshufflemix.augments import (
+    InputMixup,
+    ManifoldMixup,
+    NoisyFeatureMixup,
+    ShuffleMix,
+    ShuffleMixNFM,
+)
+from mmshufflemix.mixer import attach, detach
+
+__version__ = '0.1.0'
+
+__all__ = [
+    'InputMixup',
+    'ManifoldMixup',
+    'NoisyFeatureMixup',
+    'ShuffleMix',
+    'ShuffleMixNFM',
+    '__version__',
+    'attach',
+    'datasets',
+    'detach',
+    'evaluation',
+    'functional',
+    'hooks',
+    'models',
+]
+
+mixer.install()

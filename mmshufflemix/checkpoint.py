@@ -1,0 +1,134 @@
+"""Load checkpoints without running code from them, and find the one to resume from.
+
+A checkpoint is a pickle, and a pickle can run any program. PyTorch's restricted unpickler refuses
+everything but tensors, plain containers and the classes that were allowed by name. MMEngine's
+checkpoints also hold its training history; what that needs is allowed here, and nothing more.
+"""
+
+from __future__ import annotations
+
+import pickle
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from mmengine.logging import HistoryBuffer
+
+__all__ = [
+    'allow_mmengine_globals',
+    'latest_checkpoint',
+    'load_checkpoint_file',
+    'mmengine_globals',
+]
+
+_NUMBER = re.compile(r'(?:^|[A-Za-z_])(\d+)\.pth$')
+
+
+def _history_statistic(owner: Any, name: str) -> Any:
+    """Stand in for ``getattr``, which MMEngine's history names in its pickles."""
+    if owner is HistoryBuffer and name in ('min', 'max', 'current', 'mean'):
+        return getattr(owner, name)
+    raise pickle.UnpicklingError(f'Unsupported global: getattr of {name!r} was asked for')
+
+
+def mmengine_globals() -> list[Any]:
+    """List what MMEngine's checkpoints need beyond tensors, for ``torch.serialization``.
+
+    Number arrays, number scalars, ``slice`` and MMEngine's history buffer; ``getattr`` is replaced
+    by a function that only reaches the buffer's own statistics. Arrays of objects stay refused.
+    """
+    multiarray = np._core.multiarray if hasattr(np, '_core') else np.core.multiarray
+    dtypes = {type(np.dtype(code)) for code in '?bBhHiIlLqQefdFDU'}
+    return [
+        HistoryBuffer,
+        slice,
+        (_history_statistic, 'builtins.getattr'),
+        np.ndarray,
+        np.dtype,
+        *sorted(dtypes, key=repr),
+        multiarray.scalar,
+        multiarray._reconstruct,
+        # The same functions under the names that the other generation of NumPy writes.
+        (multiarray.scalar, 'numpy.core.multiarray.scalar'),
+        (multiarray._reconstruct, 'numpy.core.multiarray._reconstruct'),
+        (multiarray.scalar, 'numpy._core.multiarray.scalar'),
+        (multiarray._reconstruct, 'numpy._core.multiarray._reconstruct'),
+    ]
+
+
+def allow_mmengine_globals() -> None:
+    """Let ``torch.load(..., weights_only=True)`` read MMEngine's checkpoints in this process.
+
+    From PyTorch 2.6 on that is the default of ``torch.load``, which the official MMEngine calls
+    without further arguments: without this, it cannot resume from its own checkpoints.
+    """
+    torch.serialization.add_safe_globals(mmengine_globals())
+
+
+def load_checkpoint_file(path: str | Path, map_location: Any = 'cpu') -> Any:
+    """Read one local checkpoint without running code from it.
+
+    Args:
+        path: The file.
+        map_location: As for ``torch.load``.
+
+    Raises:
+        FileNotFoundError: If there is no such file.
+        ValueError: If the file is damaged, or asks for anything but data.
+    """
+    path = Path(path).expanduser()
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"checkpoint '{path}' does not exist; give the path of a .pth file that training wrote."
+        )
+    try:
+        with torch.serialization.safe_globals(mmengine_globals()):
+            return torch.load(path, map_location=map_location, weights_only=True)
+    except pickle.UnpicklingError as error:
+        wanted = re.search(r'(?:Unsupported|Trying to load unsupported) .*?(?:\.|$)', str(error))
+        unsafe = re.search(r'GLOBAL ([\w.]+)', str(error)) or wanted
+        if unsafe is None:
+            raise ValueError(_damaged(path)) from error
+        raise ValueError(
+            f"checkpoint '{path}' is refused because it asks for more than data "
+            f'({unsafe.group(unsafe.lastindex or 0).rstrip(".")}), which could run a program; use '
+            'a file that holds only tensors and numbers.'
+        ) from error
+    except (RuntimeError, EOFError, ValueError, zipfile.BadZipFile) as error:
+        raise ValueError(_damaged(path)) from error
+
+
+def _damaged(path: Path) -> str:
+    return f"checkpoint '{path}' is damaged or not a checkpoint; use another one or train again."
+
+
+def latest_checkpoint(work_dir: str | Path) -> Path | None:
+    """Find the newest complete checkpoint of a run.
+
+    The file ``last_checkpoint`` is believed if it names a complete file. If it is missing, torn or
+    points nowhere, the complete ``epoch_*.pth`` or ``iter_*.pth`` with the highest number is taken.
+
+    Returns:
+        The path, or ``None`` if the folder has no complete checkpoint.
+    """
+    folder = Path(work_dir)
+    marker = folder / 'last_checkpoint'
+    if marker.is_file():
+        named = Path(marker.read_text(errors='replace').strip() or '.')
+        for path in (named, folder / named.name):
+            if _is_complete(path):
+                return path
+    numbered = []
+    for path in folder.glob('*.pth'):
+        number = _NUMBER.search(path.name)
+        if number and not path.name.startswith('best_') and _is_complete(path):
+            numbered.append((int(number.group(1)), path))
+    return max(numbered)[1] if numbered else None
+
+
+def _is_complete(path: Path) -> bool:
+    # A zip archive ends with its table of contents, so a torn one does not read as an archive.
+    return path.is_file() and zipfile.is_zipfile(path)

@@ -1,0 +1,8 @@
+"""Datasets and transforms, registered in MMPretrain's DATASETS and TRANSFORMS."""
+
+from mmshufflemix.datasets.coco_multi_label import COCOMultiLabel
+from mmshufflemix.datasets.multi_label_json import MultiLabelJSON
+from mmshufflemix.datasets.multi_scale_crop import MultiScaleCrop
+from mmshufflemix.datasets.voc_multi_label import VOCMultiLabel
+
+__all__ = ['COCOMultiLabel', 'MultiLabelJSON', 'MultiScaleCrop', 'VOCMultiLabel']

@@ -1,0 +1,1 @@
+"""Metrics, registered in MMPretrain's METRICS."""

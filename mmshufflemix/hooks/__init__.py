@@ -1,0 +1,1 @@
+"""Runner hooks, registered in MMPretrain's HOOKS."""

@@ -1,0 +1,1 @@
+"""Backbones, necks and heads, registered in MMPretrain's MODELS."""
