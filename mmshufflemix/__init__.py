@@ -4,6 +4,10 @@ Importing the package registers everything in MMPretrain's registries and binds 
 batch augment of this package can mix their hidden layers.
 """
 
+from mmshufflemix._stack import require_stack
+
+require_stack()
+
 from mmshufflemix import datasets, evaluation, functional, hooks, mixer, models
 from mmshufflemix.augments import (
     InputMixup,
@@ -12,6 +16,7 @@ from mmshufflemix.augments import (
     ShuffleMix,
     ShuffleMixNFM,
 )
+from mmshufflemix.checkpoint import allow_mmengine_globals
 from mmshufflemix.mixer import attach, detach
 
 __version__ = '0.1.0'
@@ -32,4 +37,5 @@ __all__ = [
     'models',
 ]
 
+allow_mmengine_globals()
 mixer.install()

@@ -50,6 +50,8 @@ def _blend(x: Tensor, perm: Tensor, weight: Tensor) -> Tensor:
     out = torch.empty_like(x)
     images = x.unbind(0)
     weights = weight.expand(len(images), *weight.shape[1:]).unbind(0)
-    for own, partner, share, target in zip(images, perm.tolist(), weights, out.unbind(0)):
+    for own, partner, share, target in zip(
+        images, perm.tolist(), weights, out.unbind(0), strict=True
+    ):
         torch.lerp(own, images[partner], share, out=target)
     return out

@@ -19,7 +19,7 @@ def require_stack() -> None:
     if missing:
         raise ImportError(
             f'mmshufflemix needs {", ".join(missing)}, which is not installed: run '
-            "'pip install -r requirements/onedl.txt' (or 'pip install mmshufflemix[onedl]') for the "
-            "maintained OneDL packages, or 'pip install -r requirements/official.txt' (or "
+            "'pip install -r requirements/onedl.txt' (or 'pip install mmshufflemix[onedl]') for "
+            "OneDL's maintained packages, or 'pip install -r requirements/official.txt' (or "
             "'pip install mmshufflemix[official]') for OpenMMLab's own last releases."
         )

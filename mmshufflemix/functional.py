@@ -75,8 +75,8 @@ def mix_features(
 def label_weight(num_mixed: int, num_channels: int, lam: float | Tensor) -> float | Tensor:
     """Share of the own label: ``1 - n / C * (1 - lam)`` with the channels really mixed.
 
-    Paper equation 5, as in the released code. An input of 3 channels at ratio 0.5 mixes one channel,
-    so a third, not a half.
+    Paper equation 5, as in the released code. An input of 3 channels at ratio 0.5 mixes one
+    channel, so a third, not a half.
 
     Args:
         num_mixed: n, in 0..C.
@@ -207,7 +207,7 @@ def _check_permutation(perm: Tensor, size: int) -> None:
         raise TypeError(f'perm must be an int64 tensor, got {perm.dtype}')
     if perm.shape != (size,):
         raise ValueError(
-            f'perm must name one partner for each of the {size} images, got shape {tuple(perm.shape)}'
+            f'perm must name a partner for each of {size} images, got shape {tuple(perm.shape)}'
         )
     # On another device the comparison would wait for it; there the caller vouches.
     if perm.device.type == 'cpu' and sorted(perm.tolist()) != list(range(size)):

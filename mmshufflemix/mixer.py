@@ -1,8 +1,9 @@
 """Mixing of hidden layers: what ties a batch augment to the model that it trains.
 
-One training step (see docs/design.md): the augment draws a plan and mixes the labels inside the data
-preprocessor; the mixer, which watches preprocessor and model through hooks, takes the plan over and
-mixes the drawn layer while the model computes its loss. A plan serves one forward in ``mode='loss'``.
+One training step (see docs/design.md): the augment draws a plan and mixes the labels inside the
+data preprocessor; the mixer, which watches preprocessor and model through hooks, takes the plan
+over and mixes the drawn layer while the model computes its loss. A plan serves one forward pass in
+``mode='loss'``.
 """
 
 from __future__ import annotations

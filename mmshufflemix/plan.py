@@ -12,7 +12,7 @@ from torch import Tensor
 from mmshufflemix import functional
 from mmshufflemix.layers import LayerSite
 
-__all__ = ['MixPlan', 'draw_lambda', 'draw_plan', 'mix_layer']
+__all__ = ['MixPlan', 'check_alpha', 'check_ratio', 'draw_lambda', 'draw_plan', 'mix_layer']
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def mix_layer(x: Tensor, plan: MixPlan) -> Tensor:
     size = plan.perm.numel()
     if x.ndim <= site.axis or x.shape[0] != size or x.shape[site.axis] != site.channels:
         raise RuntimeError(
-            f"layer '{site.name}' gave features of shape {tuple(x.shape)}, but the labels were mixed "
+            f"layer '{site.name}' gave features of shape {tuple(x.shape)}, but labels were mixed "
             f'for {size} images and {site.channels} channels at axis {site.axis}; choose another '
             'layer, or set channel_axis'
         )
@@ -137,8 +137,10 @@ def _draw_seed(generator: torch.Generator | None) -> int:
 
 
 def check_alpha(alpha: float) -> None:
-    """Refuse a negative or non-finite alpha."""
-    if isinstance(alpha, bool) or not (alpha >= 0 and math.isfinite(alpha)):
+    """Refuse anything but a finite number of at least 0."""
+    if isinstance(alpha, bool) or not isinstance(alpha, int | float):
+        raise TypeError(f'alpha must be a number, got {alpha!r} of type {type(alpha).__name__}')
+    if not (alpha >= 0 and math.isfinite(alpha)):
         raise ValueError(f'alpha must be a finite number >= 0, got {alpha}')
 
 

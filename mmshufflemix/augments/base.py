@@ -30,7 +30,7 @@ class MixAugment:
         mode: 'soft' interpolates the channels, 'hard' swaps them (lambda = 0).
         layers: 'auto' for the input and the four stages, or numbers (0 = input, 1..n = stages,
             negative from the end) and module names.
-        label_threshold: Make mixed targets 0/1 by ``>=`` this value in (0, 1]; None leaves them soft.
+        label_threshold: m in (0, 1]; mixed targets become 0/1 by ``>= m``, None leaves them soft.
         per_sample: Draw lambda, channels and noise strengths for each image.
         channel_axis: Axis of the channels at hidden layers; None deduces it from the features.
         add_noise: Scale of additive noise after mixing, at least 0.
@@ -56,6 +56,8 @@ class MixAugment:
             raise ValueError(f"mode must be 'soft' or 'hard', got {mode!r}")
         functional.check_noise('add_noise', add_noise)
         functional.check_noise('mult_noise', mult_noise)
+        if isinstance(channel_axis, bool) or not isinstance(channel_axis, int | None):
+            raise TypeError(f'channel_axis must be an integer or None, got {channel_axis!r}')
         if label_threshold is not None:
             functional.check_label_threshold(label_threshold)
         self.layers = check_layers(layers)
@@ -140,7 +142,7 @@ def refuse_unknown(name: str, unknown: dict[str, Any]) -> None:
 def _check_targets(scores: Tensor, batch_size: int) -> None:
     if scores.ndim != 2 or len(scores) != batch_size:
         raise ValueError(
-            f'targets of a batch of {batch_size} images must have the shape ({batch_size}, classes), '
+            f'targets of {batch_size} images must have the shape ({batch_size}, classes), '
             f'got {tuple(scores.shape)}'
         )
     # On a GPU the check would wait for the device each step; the datasets check labels as well.

@@ -1,0 +1,166 @@
+"""Checks and repairs of a config before anything is built from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from mmengine.config import Config, ConfigDict
+from mmengine.logging import print_log
+from mmpretrain.datasets import MultiLabelDataset
+from mmpretrain.models.heads import ClsHead
+from mmpretrain.registry import DATASETS, MODELS
+
+__all__ = [
+    'check_amp',
+    'check_augments',
+    'check_local_file',
+    'check_task',
+    'download_hint',
+    'merge_preprocessors',
+    'prepare_config',
+]
+
+_LOADERS = ('train_dataloader', 'val_dataloader', 'test_dataloader')
+
+
+def prepare_config(cfg: Config) -> Config:
+    """Repair what is surely meant, and refuse what is surely wrong, in a copy of a config.
+
+    Raises:
+        ValueError: With one sentence that names the setting and the fix.
+    """
+    cfg = merge_preprocessors(cfg)
+    check_augments(cfg)
+    check_task(cfg)
+    return cfg
+
+
+def merge_preprocessors(cfg: Config) -> Config:
+    """Fill the model's data preprocessor with the settings of the one at the top of the config.
+
+    MMEngine drops the whole top-level ``data_preprocessor`` if the model has one, and mean, std and
+    the number of classes with it.
+
+    Returns:
+        A copy of the config, in which the model's own settings have priority.
+    """
+    cfg = cfg.copy()
+    inner = (cfg.get('model') or {}).get('data_preprocessor')
+    outer = cfg.get('data_preprocessor')
+    if not isinstance(inner, dict) or not isinstance(outer, dict):
+        return cfg
+    added = {key: value for key, value in outer.items() if key not in inner}
+    same_type = inner.get('type', outer.get('type')) == outer.get('type', inner.get('type'))
+    if added and same_type:
+        cfg.model.data_preprocessor = ConfigDict({**added, **inner})
+        print_log(
+            f'model.data_preprocessor takes {", ".join(sorted(added))} from the top-level '
+            'data_preprocessor.',
+            logger='current',
+        )
+    return cfg
+
+
+def check_augments(cfg: Config) -> None:
+    """Check the batch augments, and make whole-number ``alpha`` the float MMPretrain asks for.
+
+    Raises:
+        ValueError: If they are given in two places, or an entry has the old ``num_classes``.
+    """
+    model = cfg.get('model') or {}
+    preprocessor = model.get('data_preprocessor') or cfg.get('data_preprocessor') or {}
+    in_train_cfg = (model.get('train_cfg') or {}).get('augments')
+    in_preprocessor = (preprocessor.get('batch_augments') or {}).get('augments')
+    if in_train_cfg and in_preprocessor:
+        raise ValueError(
+            'batch augments are set in both model.train_cfg and data_preprocessor.batch_augments, '
+            'and the first would be ignored; keep one of them.'
+        )
+    augments = in_train_cfg or in_preprocessor or []
+    for augment in [augments] if isinstance(augments, dict) else augments:
+        if not isinstance(augment, dict):
+            continue
+        if 'num_classes' in augment:
+            raise ValueError(
+                f'batch augment {augment.get("type")!r} got num_classes={augment["num_classes"]}, '
+                'which augments no longer take; write '
+                f'data_preprocessor=dict(num_classes={augment["num_classes"]}) instead.'
+            )
+        if isinstance(augment.get('alpha'), int) and not isinstance(augment['alpha'], bool):
+            augment['alpha'] = float(augment['alpha'])
+
+
+def check_task(cfg: Config) -> None:
+    """Check that a head for one label an image does not meet data with several, and the reverse.
+
+    Raises:
+        ValueError: If they do not fit.
+    """
+    head = ((cfg.get('model') or {}).get('head') or {}).get('type')
+    head_class = _lookup(MODELS, head)
+    for name in _LOADERS:
+        for dataset in _datasets((cfg.get(name) or {}).get('dataset')):
+            dataset_class = _lookup(DATASETS, dataset.get('type'))
+            if not dataset_class or not head_class:
+                continue
+            several = issubclass(dataset_class, MultiLabelDataset)
+            if several and issubclass(head_class, ClsHead):
+                raise ValueError(
+                    f'{name} has the multi-label data set {dataset_class.__name__} but the head '
+                    f'{head_class.__name__} gives one label an image; use a multi-label head, for '
+                    "example model.head=dict(type='MultiLabelLinearClsHead', ...)."
+                )
+
+
+def check_amp(cfg: Config) -> None:
+    """Check that mixed precision has a GPU to run on.
+
+    Raises:
+        ValueError: If there is none.
+    """
+    wrapper = (cfg.get('optim_wrapper') or {}).get('type')
+    if str(wrapper).endswith('AmpOptimWrapper') and not torch.cuda.is_available():
+        raise ValueError(
+            'mixed precision (--amp, AmpOptimWrapper) needs a GPU and none is visible; leave --amp '
+            "out, or set optim_wrapper.type='OptimWrapper', to train on the CPU."
+        )
+
+
+def check_local_file(path: str | None, what: str) -> None:
+    """Check that a path, unless it is an address with a scheme, leads to a file.
+
+    Raises:
+        FileNotFoundError: If it does not.
+    """
+    if path and '://' not in path and not Path(path).expanduser().is_file():
+        raise FileNotFoundError(f"{what} '{path}' does not exist or is not a file.")
+
+
+def download_hint(cfg: Config) -> str:
+    """Say which data sets of a config can be downloaded, from where and into which folder."""
+    found = {}
+    for name in _LOADERS:
+        for dataset in _datasets((cfg.get(name) or {}).get('dataset')):
+            dataset_class = _lookup(DATASETS, dataset.get('type'))
+            address = getattr(dataset_class, 'url', getattr(dataset_class, 'url_prefix', None))
+            if address:
+                folder = dataset.get('data_root') or dataset.get('data_prefix')
+                found[f"{dataset_class.__name__} from {address} into '{folder}'"] = None
+    return '; '.join(found)
+
+
+def _datasets(dataset: Any) -> Iterator[dict[str, Any]]:
+    """Walk through a data set config and the wrapped ones in it."""
+    if not isinstance(dataset, dict):
+        return
+    yield dataset
+    inner = dataset.get('datasets') or [dataset.get('dataset')]
+    for item in inner if isinstance(inner, list | tuple) else [inner]:
+        yield from _datasets(item)
+
+
+def _lookup(registry: Any, name: Any) -> Any:
+    return registry.get(name) if isinstance(name, str) else name
