@@ -1,0 +1,165 @@
+"""Checks that the multi-label datasets share: class names, files and pictures."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from mmpretrain.datasets import MultiLabelDataset
+from PIL import Image
+
+__all__ = [
+    'CheckedMultiLabelDataset',
+    'check_class_names',
+    'check_inside',
+    'read_json',
+    'require_files',
+    'some',
+]
+
+
+class CheckedMultiLabelDataset(MultiLabelDataset):
+    """Multi-label dataset that refuses bad class names, missing and broken pictures.
+
+    Missing pictures are looked for once, by listing their folders, when the annotations are read.
+    A dataset without a pipeline reads no pictures, so none need to be there: label statistics can
+    be taken from the annotations alone.
+
+    Raises:
+        TypeError: If the class names are not a list of strings.
+        ValueError: If a class name occurs twice, no image is left, or a picture cannot be decoded.
+        FileNotFoundError: If pictures are missing.
+    """
+
+    @classmethod
+    def _load_metainfo(cls, metainfo: Any = None) -> dict:
+        loaded = super()._load_metainfo(metainfo)
+        if 'classes' in loaded:
+            loaded['classes'] = check_class_names(loaded['classes'])
+        return loaded
+
+    def filter_data(self) -> list[dict]:
+        """Return the data list after checking that it has images and that they exist."""
+        if not self.data_list:
+            raise ValueError(
+                f'{type(self).__name__} found no image to use in {self.ann_file}; expected at '
+                'least one, check the file and the options that leave images out'
+            )
+        if self.pipeline.transforms:
+            require_files([info['img_path'] for info in self.data_list], 'images')
+        return self.data_list
+
+    def prepare_data(self, idx: int) -> Any:
+        """Run the pipeline on sample ``idx``; a broken picture is named in the error."""
+        try:
+            return super().prepare_data(idx)
+        except Exception as error:
+            path = self.get_data_info(idx)['img_path']
+            reason = _why_unreadable(path)
+            if reason is None:
+                raise
+            raise ValueError(
+                f'cannot decode the image {path} ({reason}); replace it by an intact copy or take '
+                f'it out of {self.ann_file}'
+            ) from error
+
+
+def check_class_names(classes: Any) -> tuple[str, ...]:
+    """Return the class names as a tuple.
+
+    Raises:
+        TypeError: If ``classes`` is not a sequence of strings.
+        ValueError: If it is empty or repeats a name.
+    """
+    if isinstance(classes, str) or not isinstance(classes, Sequence):
+        raise TypeError(
+            f'classes must be a list of names or an existing file with one name a line, got '
+            f'{classes!r}'
+        )
+    if not all(isinstance(name, str) for name in classes):
+        raise TypeError(f'classes must be strings, got {some(classes)}')
+    repeated = sorted({name for name in classes if classes.count(name) > 1})
+    if repeated or not classes:
+        raise ValueError(
+            f'classes must be distinct names and at least one, got {len(classes)} with '
+            f'{some(repeated) or "none"} repeated'
+        )
+    return tuple(classes)
+
+
+def check_inside(name: str, source: str) -> None:
+    """Check that an image name read from ``source`` stays inside the image folder.
+
+    Raises:
+        ValueError: If the name is absolute or contains ``..``.
+    """
+    path = PurePath(name)
+    if path.is_absolute() or '..' in path.parts:
+        raise ValueError(
+            f'{source} names the image {name!r}, which leads out of the image folder; expected a '
+            'name relative to it'
+        )
+
+
+def require_files(paths: Sequence[str], what: str) -> None:
+    """Check that all ``paths`` exist, listing each folder once.
+
+    Raises:
+        FileNotFoundError: With the count, the first names and the folder.
+    """
+    listings: dict[str, set[str]] = {}
+    missing = []
+    for path in paths:
+        folder, name = os.path.split(path)
+        if folder not in listings:
+            listings[folder] = _listing(folder or '.')
+        if name not in listings[folder]:
+            missing.append(path)
+    if missing:
+        raise FileNotFoundError(
+            f'{len(missing)} of {len(paths)} {what} are missing: {some(missing, limit=3)}; they '
+            'are looked for where data_root and data_prefix point'
+        )
+
+
+def read_json(path: str) -> dict:
+    """Read a JSON file that holds an object.
+
+    Raises:
+        FileNotFoundError: If there is no such file.
+        ValueError: If it is not JSON or holds something else.
+    """
+    if not os.path.isfile(path):
+        raise FileNotFoundError(
+            f'the annotation file {path} does not exist; set data_root and ann_file to it'
+        )
+    try:
+        with open(path, encoding='utf-8') as file:
+            content = json.load(file)
+    except ValueError as error:
+        raise ValueError(f'{path} is not a JSON file ({error})') from error
+    if not isinstance(content, dict):
+        raise ValueError(f'{path} holds a {type(content).__name__}, expected a JSON object')
+    return content
+
+
+def some(items: Iterable[Any], limit: int = 5) -> str:
+    """Join the first few items for an error message."""
+    names = [str(item) for item in items]
+    return ', '.join(names[:limit]) + (', ...' if len(names) > limit else '')
+
+
+def _listing(folder: str) -> set[str]:
+    return set(os.listdir(folder)) if os.path.isdir(folder) else set()
+
+
+def _why_unreadable(path: str) -> str | None:
+    try:
+        with Image.open(path) as image:
+            image.load()
+    except Exception as error:
+        return f'{type(error).__name__}: {error}'
+    return None

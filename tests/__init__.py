@@ -1,0 +1,1 @@
+"""Tests of mmshufflemix; the folders mirror the package."""

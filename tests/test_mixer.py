@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+import torch
+from mmengine.logging import MMLogger
+from mmpretrain.registry import MODELS
+
+import mmshufflemix
+from mmshufflemix.mixer import HiddenMixer
+from tests.integration.tiny import batch, build_model, model_config, sgd
+
+LAYER = {'type': 'ShuffleMix', 'layers': ['layer2']}
+
+
+def hook_count(module: torch.nn.Module) -> int:
+    return sum(len(part._forward_hooks) + len(part._forward_pre_hooks) for part in module.modules())
+
+
+def test_models_are_bound_when_built_and_attach_gives_the_same_mixer():
+    model = build_model(LAYER)
+    mixer = mmshufflemix.attach(model)
+    assert isinstance(mixer, HiddenMixer)
+    assert mmshufflemix.attach(model) is mixer
+    assert model.hidden_mixer is mixer
+
+
+def test_detach_removes_everything_and_attach_brings_it_back():
+    model = build_model(LAYER)
+    model.train_step(batch(), sgd(model))
+    assert hook_count(model) == 5
+    mmshufflemix.detach(model)
+    assert hook_count(model) == 0
+    with pytest.raises(RuntimeError, match='mmshufflemix.attach'):
+        model.train_step(batch(), sgd(model))
+    mmshufflemix.attach(model)
+    model.train_step(batch(), sgd(model))
+    assert model.hidden_mixer._fired == 1
+    mmshufflemix.detach(model)
+    mmshufflemix.detach(model)
+    assert hook_count(model) == 0
+
+
+def test_only_models_with_a_preprocessor_can_be_bound():
+    with pytest.raises(TypeError, match='BaseModel of MMEngine is needed, got Linear'):
+        mmshufflemix.attach(torch.nn.Linear(2, 2))
+
+
+def test_a_new_preprocessor_is_watched_and_the_old_one_let_go():
+    model = build_model(LAYER)
+    old, new = model.data_preprocessor, build_model(LAYER).data_preprocessor
+    model.data_preprocessor = new
+    assert hook_count(old) == 0
+    assert hook_count(new) == 2
+    model.train_step(batch(), sgd(model))
+    assert model.hidden_mixer._fired == 1
+
+
+def test_a_shared_preprocessor_serves_the_model_that_took_it_last():
+    first, second = build_model(LAYER), build_model(LAYER)
+    optimizer = sgd(second)
+    second.data_preprocessor = first.data_preprocessor
+    second.train_step(batch(), optimizer)
+    assert second.hidden_mixer._fired == 1
+    first.train_step(batch(), sgd(first))
+    with pytest.raises(RuntimeError, match='never called'):
+        second.train_step(batch(), optimizer)
+
+
+def test_labels_mixed_and_the_model_not_called_is_an_error_once():
+    model = build_model(LAYER)
+    data = model.data_preprocessor(batch(), True)
+    model.loss(data['inputs'], data['data_samples'])
+    with pytest.raises(RuntimeError, match=r"layer 'backbone\.layer2'.*mode='loss'"):
+        model.train_step(batch(), sgd(model))
+    model.train_step(batch(), sgd(model))
+    assert model.hidden_mixer._fired == 1
+
+
+def test_a_plan_serves_one_forward_pass():
+    model = build_model(LAYER)
+    data = model.data_preprocessor(batch(), True)
+    torch.manual_seed(0)
+    mixed = model(**data, mode='loss')['loss']
+    plain = model(**data, mode='loss')['loss']
+    assert mixed != plain
+    assert model.hidden_mixer._fired == 1
+
+
+def test_the_layer_table_is_resolved_and_logged_once(caplog):
+    model = build_model({'type': 'ShuffleMix'})
+    optimizer = sgd(model)
+    logger = MMLogger.get_current_instance()
+    logger.addHandler(caplog.handler)
+    try:
+        for _ in range(3):
+            model.train_step(batch(), optimizer)
+    finally:
+        logger.removeHandler(caplog.handler)
+    tables = [r.getMessage() for r in caplog.records if 'Mixed layers' in r.getMessage()]
+    assert len(tables) == 1
+    assert 'input (3 channels, axis 1)' in tables[0]
+    assert 'backbone.layer4 (64 channels, axis 1)' in tables[0]
+
+
+@pytest.mark.parametrize(('threshold', 'warnings'), [(None, 1), (0.3, 0)])
+def test_soft_targets_for_a_loss_of_hard_ones_are_warned_about_once(caplog, threshold, warnings):
+    config = model_config({**LAYER, 'label_threshold': threshold})
+    config['head'] = {
+        'type': 'MultiLabelLinearClsHead',
+        'num_classes': 10,
+        'in_channels': 64,
+        'loss': {'type': 'AsymmetricLoss'},
+    }
+    model = MODELS.build(config).train()
+    optimizer = sgd(model)
+    logger = MMLogger.get_current_instance()
+    logger.addHandler(caplog.handler)
+    try:
+        for _ in range(3):
+            model.train_step(batch(), optimizer)
+    finally:
+        logger.removeHandler(caplog.handler)
+    found = [r for r in caplog.records if 'set label_threshold' in r.getMessage()]
+    assert len(found) == warnings
+
+
+def test_models_that_exist_at_the_import_are_bound():
+    script = (
+        'from tests.integration.tiny import batch, model_config, sgd\n'
+        'from mmpretrain.registry import MODELS, BATCH_AUGMENTS\n'
+        'from mmpretrain.models.utils import RandomBatchAugment\n'
+        'import sys\n'
+        'model = MODELS.build(model_config()).train()\n'
+        "assert 'mmshufflemix' not in sys.modules\n"
+        'recipe = RandomBatchAugment(dict(type="mmshufflemix.ShuffleMix", layers=["layer2"]))\n'
+        'model.data_preprocessor.batch_augments = recipe\n'
+        'model.train_step(batch(), sgd(model))\n'
+        'print("fired", model.hidden_mixer._fired)\n'
+    )
+    done = subprocess.run(
+        [sys.executable, '-c', script], capture_output=True, text=True, check=False
+    )
+    assert 'fired 1' in done.stdout, done.stderr
