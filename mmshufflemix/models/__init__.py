@@ -1,1 +1,7 @@
 """Backbones, necks and heads, registered in MMPretrain's MODELS."""
+
+from mmshufflemix.models.global_max_pooling import GlobalMaxPooling
+from mmshufflemix.models.mlgcn_head import MLGCNHead
+from mmshufflemix.models.preact_resnet import PreActResNet
+
+__all__ = ['GlobalMaxPooling', 'MLGCNHead', 'PreActResNet']

@@ -1,0 +1,7 @@
+_base_ = [
+    '../_base_/models/resnet101_gmp_voc.py',
+    '../_base_/datasets/voc07_448.py',
+    '../_base_/schedules/voc_100e.py',
+    '../_base_/default_runtime.py',
+]
+default_hooks = dict(checkpoint=dict(save_best='multi-label/mAP', rule='greater'))

@@ -1,0 +1,4 @@
+_base_ = ['resnet101_baseline.py']
+
+# The label threshold chosen for this model; the paper studies 0.1 to 0.5.
+model = dict(train_cfg=dict(augments=dict(type='ShuffleMix', label_threshold=0.2)))

@@ -1,0 +1,186 @@
+"""Label graphs from the annotations of a dataset object; pictures are never read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from mmengine.dataset import ClassBalancedDataset, ConcatDataset, RepeatDataset
+from mmpretrain.datasets import VOC
+
+from mmshufflemix.label_graph.embeddings import ppmi_vectors, random_vectors
+from mmshufflemix.label_graph.file import LabelGraph, load_label_graph, save_label_graph
+from mmshufflemix.label_graph.statistics import count_labels
+from mmshufflemix.label_graph.word_vectors import name_vectors, read_word_vectors, words_of
+
+__all__ = [
+    'build_label_graph',
+    'check_same_classes',
+    'dataset_classes',
+    'ensure_label_graph',
+    'label_lists',
+]
+
+
+def label_lists(dataset: Any) -> Iterator[list[int]]:
+    """Yield the class ids of every image of a dataset, without those that are only difficult.
+
+    Repetition (``RepeatDataset``, ``ClassBalancedDataset``) is undone and the parts of a
+    ``ConcatDataset`` follow each other; other wrappers are asked image by image.
+
+    Args:
+        dataset: An MMEngine dataset with ``gt_label`` in its data infos, or anything with a length
+            and ``get_cat_ids``. Classes in ``gt_label_difficult`` are left out.
+    """
+    if isinstance(dataset, RepeatDataset | ClassBalancedDataset):
+        yield from label_lists(dataset.dataset)
+    elif isinstance(dataset, ConcatDataset):
+        for part in dataset.datasets:
+            yield from label_lists(part)
+    else:
+        for index in range(len(dataset)):
+            yield _labels_of(dataset, index)
+
+
+def dataset_classes(dataset: Any) -> tuple[str, ...]:
+    """Class names of a dataset.
+
+    Raises:
+        ValueError: If it names none.
+    """
+    classes = (getattr(dataset, 'metainfo', None) or {}).get('classes')
+    if not classes:
+        raise ValueError(
+            f'the dataset {type(dataset).__name__} names no classes, which a label graph needs; '
+            'set metainfo=dict(classes=(...)) in its config'
+        )
+    return tuple(classes)
+
+
+def build_label_graph(
+    dataset: Any,
+    dim: int = 300,
+    embeddings: str | None = None,
+    method: str = 'ppmi',
+    seed: int = 0,
+) -> LabelGraph:
+    """Build the label graph of a dataset.
+
+    Args:
+        dataset: See :func:`label_lists`; ``metainfo['classes']`` names the classes.
+        dim: Length D of the class vectors.
+        embeddings: File of word vectors. A class with no word in it gets a seeded draw, which the
+            graph's ``source`` tells.
+        method: Vectors without a file: ``'ppmi'`` from the labels (see :func:`ppmi_vectors`) or
+            ``'random'``, a seeded draw.
+        seed: Seed of all draws.
+
+    Raises:
+        ValueError: If the dataset names no classes or has no label, an option is unknown, or the
+            file of word vectors is malformed or holds no word of any class.
+        FileNotFoundError: If the file of word vectors does not exist.
+    """
+    if method not in ('ppmi', 'random'):
+        raise ValueError(f"method must be 'ppmi' or 'random', got {method!r}")
+    if dim < 1:
+        raise ValueError(f'the class vectors need at least 1 dimension, got {dim}')
+    classes = dataset_classes(dataset)
+    counts, cooccurrence = count_labels(label_lists(dataset), len(classes))
+    if not counts.any():
+        raise ValueError(
+            f'none of the {len(dataset)} images of the dataset has a label; a label graph needs '
+            'annotated images'
+        )
+    if embeddings is not None:
+        vectors, source = _from_words(classes, embeddings, dim, seed)
+    elif method == 'ppmi':
+        vectors = ppmi_vectors(counts, cooccurrence, dim, seed)
+        source = "the labels' own co-occurrence (PPMI and SVD)"
+    else:
+        vectors = random_vectors(len(classes), dim, seed)
+        source = f'random draw with seed {seed}'
+    return LabelGraph(classes, counts, cooccurrence, vectors, source)
+
+
+def ensure_label_graph(path: str | Path, dataset: Any, **options: Any) -> tuple[LabelGraph, bool]:
+    """Load a label graph, or build and save it if the file is missing.
+
+    Args:
+        path: The ``.npz`` file.
+        dataset: Where to build it from.
+        **options: See :func:`build_label_graph`.
+
+    Returns:
+        The graph, and whether it was built.
+    """
+    if os.path.exists(path):
+        return load_label_graph(path), False
+    graph = build_label_graph(dataset, **options)
+    save_label_graph(path, graph)
+    return graph, True
+
+
+def check_same_classes(
+    graph: Sequence[str], dataset: Sequence[str], graph_name: str, dataset_name: str
+) -> None:
+    """Check that a label graph and a dataset have the same classes in the same order.
+
+    Raises:
+        ValueError: Naming the first difference.
+    """
+    fix = (
+        'set metainfo=dict(classes=(...)) of the datasets to the order of the graph, or make a '
+        'graph of this data set with tools/label_graph.py'
+    )
+    for index, (ours, theirs) in enumerate(zip(graph, dataset, strict=False)):
+        if ours != theirs:
+            raise ValueError(
+                f'class {index} is {ours!r} in {graph_name} but {theirs!r} in {dataset_name}; {fix}'
+            )
+    if len(graph) != len(dataset):
+        raise ValueError(
+            f'{graph_name} has {len(graph)} classes but {dataset_name} has {len(dataset)}; {fix}'
+        )
+
+
+def _labels_of(dataset: Any, index: int) -> list[int]:
+    if not hasattr(dataset, 'get_data_info'):
+        return [int(label) for label in dataset.get_cat_ids(index)]
+    info = dataset.get_data_info(index)
+    labels = {int(label) for label in np.atleast_1d(info['gt_label'])}
+    # MMPretrain's VOC has no difficult class among the labels, and calls a class difficult also
+    # where it has other objects in the image.
+    if not isinstance(dataset, VOC):
+        labels -= {int(label) for label in info.get('gt_label_difficult') or ()}
+    return sorted(labels)
+
+
+def _from_words(classes: Sequence[str], path: str, dim: int, seed: int) -> tuple[np.ndarray, str]:
+    words = {word for name in classes for word in words_of(name)}
+    averages, missing = name_vectors(classes, read_word_vectors(path, words, dim))
+    if not averages:
+        raise ValueError(
+            f'{path} has no vector for any of the {len(classes)} classes ({_some(classes)}); '
+            'expected word vectors in the language of the class names'
+        )
+    vectors = random_vectors(len(classes), dim, seed)
+    for index, name in enumerate(classes):
+        vectors[index] = averages.get(name, vectors[index])
+    source = f'word vectors of {os.path.basename(path)}'
+    drawn = [name for name in missing if name not in averages]
+    partly = [
+        f'{name} (without {", ".join(missing[name])})' for name in missing if name in averages
+    ]
+    if drawn:
+        source += f'; not found, drawn with seed {seed}: {", ".join(drawn)}'
+    if partly:
+        source += f'; found in part: {", ".join(partly)}'
+    return vectors, source
+
+
+def _some(names: Iterable[str]) -> str:
+    listed = list(names)
+    return ', '.join(listed[:3]) + (', ...' if len(listed) > 3 else '')
