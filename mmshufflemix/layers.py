@@ -7,8 +7,11 @@ the head.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -19,6 +22,7 @@ __all__ = ['INPUT', 'LayerSite', 'check_layers', 'resolve_layers']
 
 INPUT = 'input'
 HEAD = 'head'
+NECK = 'neck'
 _NUM_AUTO_STAGES = 4
 
 
@@ -59,7 +63,9 @@ def check_layers(layers: str | int | Sequence[int | str]) -> str | tuple[int | s
     """
     if isinstance(layers, str) and layers == 'auto':
         return layers
-    entries = (layers,) if isinstance(layers, str | int) else tuple(layers)
+    entries: tuple[Any, ...] = (layers,)
+    if isinstance(layers, Sequence) and not isinstance(layers, str):
+        entries = tuple(layers)
     if not entries:
         raise ValueError(
             "layers must name at least one layer, got an empty list; try layers='auto'"
@@ -96,15 +102,16 @@ def resolve_layers(
     names = [entry for entry in layers if isinstance(entry, str)] if layers != 'auto' else []
     wanted = {name: _find_module(model, name) for name in names}
     stages: dict[str, nn.Module] = {}
-    if layers == 'auto' or any(isinstance(entry, int) and entry != 0 for entry in layers):
+    numbered = layers == 'auto' or any(isinstance(entry, int) and entry != 0 for entry in layers)
+    if numbered:
         stages = _with_prefix(model, stage_units(_backbone(model)))
     modules = {**stages, **dict(wanted.values())}
     features = probe_modules(model, modules, inputs, before=(HEAD,))
-    auto = _reduce([(name, features[name]) for name in stages if features[name].problem is None])
-    if layers == 'auto' and not auto:
+    auto = _reduce([(name, features[name]) for name in stages]) if numbered else []
+    if numbered and not auto:
         raise ValueError(
-            f"no stages of {type(_backbone(model)).__name__} can be mixed by layers='auto'; "
-            f'name the layers, for example from: {_choices(model)}'
+            f"{type(_backbone(model)).__name__} has no stages that layers='auto' or numbers can "
+            f'mean; name the layers, for example from: {_choices(model)}'
         )
     chosen: dict[str, Feature | None] = {}
     for entry in range(len(auto) + 1) if layers == 'auto' else layers:
@@ -115,12 +122,14 @@ def resolve_layers(
             name = wanted[entry][0]
             chosen[name] = features[name]
     return [
-        input_site if feature is None else _site(name, feature, channel_axis, model)
+        input_site if feature is None else _site(model, name, feature, channel_axis, inputs)
         for name, feature in chosen.items()
     ]
 
 
-def _site(name: str, feature: Feature, channel_axis: int | None, model: nn.Module) -> LayerSite:
+def _site(
+    model: nn.Module, name: str, feature: Feature, channel_axis: int | None, inputs: Tensor
+) -> LayerSite:
     if feature.problem is not None:
         raise ValueError(
             f"layer '{name}' cannot be mixed, because {feature.problem}; "
@@ -128,7 +137,7 @@ def _site(name: str, feature: Feature, channel_axis: int | None, model: nn.Modul
         )
     shape = feature.shape
     if channel_axis is None or len(shape) == 2:
-        axis = _deduce_axis(shape)
+        axis = _deduce_axis(shape, inputs.shape[2] / inputs.shape[3])
     elif -len(shape) <= channel_axis < len(shape) and channel_axis % len(shape):
         axis = channel_axis % len(shape)
     else:
@@ -139,43 +148,47 @@ def _site(name: str, feature: Feature, channel_axis: int | None, model: nn.Modul
     if axis is None:
         raise ValueError(
             f"the channel axis of layer '{name}' cannot be deduced from features of shape {shape}; "
-            'set channel_axis'
+            f'set channel_axis, or choose others, for example from: {_choices(model)}'
         )
     return LayerSite(name, shape[axis], axis)
 
 
-def _deduce_axis(shape: tuple[int, ...]) -> int | None:
-    """Axis of C: 1 for (N, C) and (N, C, H, W), the last for tokens (N, L, C) and (N, S, S, C)."""
-    if len(shape) == 2:
-        return 1
-    if len(shape) == 3:
-        return 2
+def _deduce_axis(shape: tuple[int, ...], aspect: float) -> int | None:
+    """Axis of C: 1 for (N, C) and (N, C, H, W), the last for tokens (N, L, C) and (N, H, W, C).
+
+    Args:
+        shape: Shape of the features.
+        aspect: H / W of the images; of the two layouts of maps, the one nearer to it is meant.
+    """
     if len(shape) == 4:
-        return 3 if shape[1] == shape[2] != shape[3] else 1
-    return None
+        _, a, b, c = shape
+        first, last = (abs(math.log(ratio / aspect)) for ratio in (b / c, a / b))
+        return 3 if last < first else 1
+    return {2: 1, 3: 2}.get(len(shape))
 
 
 def _reduce(units: list[tuple[str, Feature]]) -> list[str]:
-    """The last unit of each resolution, at most four; quarter depths if there is one resolution."""
-    groups: list[tuple[tuple[int, ...], list[str]]] = []
-    for name, feature in units:
-        if not groups or groups[-1][0] != feature.spatial:
-            groups.append((feature.spatial, []))
-        groups[-1][1].append(name)
-    if len(groups) == 1 and len(units) >= _NUM_AUTO_STAGES:
-        names = groups[0][1]
-        return [
-            names[-(-len(names) * k // _NUM_AUTO_STAGES) - 1]
-            for k in range(1, _NUM_AUTO_STAGES + 1)
-        ]
-    return [names[-1] for _, names in groups][-_NUM_AUTO_STAGES:]
+    """Four stages at most; none if a unit cannot be mixed, since the rest are not the stages.
+
+    Of more units: the last of each resolution, or quarter depths if there is one resolution.
+    """
+    if any(feature.problem for _, feature in units):
+        return []
+    names = [name for name, _ in units]
+    if len(names) <= _NUM_AUTO_STAGES:
+        return names
+    groups = [[name for name, _ in g] for _, g in groupby(units, lambda unit: unit[1].spatial)]
+    if len(groups) > 1:
+        return [group[-1] for group in groups][-_NUM_AUTO_STAGES:]
+    quarters = (len(names) * k / _NUM_AUTO_STAGES for k in range(1, _NUM_AUTO_STAGES + 1))
+    return [names[math.ceil(depth) - 1] for depth in quarters]
 
 
 def _numbered(entry: int, auto: list[str]) -> str:
     if not -len(auto) <= entry <= len(auto):
         raise ValueError(
             f'layer {entry} does not exist: this backbone has the layers 0 (input) to {len(auto)} '
-            f'({", ".join(auto) or "no stages found, use names"})'
+            f'({", ".join(auto)})'
         )
     return INPUT if entry == 0 else auto[entry - 1 if entry > 0 else entry]
 
@@ -189,7 +202,10 @@ def _find_module(model: nn.Module, name: str) -> tuple[str, nn.Module]:
         )
     backbone = _backbone(model)
     prefix = next((n for n, module in model.named_modules() if module is backbone), '')
-    for full_name in (f'{prefix}.{name}' if prefix else name, name):
+    candidates = [f'{prefix}.{name}' if prefix else name, name]
+    if name in (HEAD, NECK):  # timm's backbones have a head of their own
+        candidates.reverse()
+    for full_name in candidates:
         try:
             module = model.get_submodule(full_name)
         except AttributeError:
@@ -214,5 +230,5 @@ def _choices(model: nn.Module, limit: int = 30) -> str:
     backbone = _backbone(model)
     names = [name for name, _ in backbone.named_modules() if name and name.count('.') <= 1]
     names.sort(key=lambda name: name.count('.'))
-    tail = [name for name in ('neck', HEAD) if getattr(model, name, None) is not None]
+    tail = [name for name in (NECK, HEAD) if getattr(model, name, None) is not None]
     return ', '.join([INPUT, *names[:limit], *(['...'] if len(names) > limit else []), *tail])

@@ -98,8 +98,9 @@ def probe_modules(
         if name not in before
     ]
     try:
-        with _eval_mode(model), torch.random.fork_rng(devices=[]):
-            result = getattr(model, 'extract_feat', model)(images)
+        devices = [images.device] if images.is_cuda else []
+        with _eval_mode(model), torch.random.fork_rng(devices):
+            result = _extract(model, images)
     finally:
         for handle in handles:
             handle.remove()
@@ -107,6 +108,14 @@ def probe_modules(
         if name in outputs:
             outputs[name].append(result)
     return {name: _describe(calls, len(images)) for name, calls in outputs.items()}
+
+
+def _extract(model: nn.Module, images: Tensor) -> Any:
+    try:
+        return getattr(model, 'extract_feat', model)(images)
+    except NotImplementedError:
+        # Wrappers of classifiers from other libraries only have the forward pass.
+        return model(images)
 
 
 def _describe(calls: list[Any], batch_size: int) -> Feature:
@@ -120,8 +129,13 @@ def _describe(calls: list[Any], batch_size: int) -> Feature:
 
 @contextmanager
 def _eval_mode(model: nn.Module) -> Iterator[None]:
-    # Flags are set one by one: backbones that override train() do more in it, and cannot undo it.
-    flags = [(module, module.training) for module in model.modules()]
+    # Flags are set one by one, and not at modules that override train(): these do more in it, such
+    # as freezing stages or caching biases, which cannot be undone.
+    flags = [
+        (module, module.training)
+        for module in model.modules()
+        if type(module).train is nn.Module.train
+    ]
     for module, _ in flags:
         module.training = False
     try:

@@ -10,7 +10,16 @@ from torch import nn
 __all__ = ['stage_units']
 
 # Attributes that hold the stages or blocks, as modules or as names of modules.
-_ATTRIBUTES = ('res_layers', 'stages', 'layers', 'blocks', 'encoder', 'network')
+_ATTRIBUTES = (
+    'res_layers',
+    'stages',
+    'layers',
+    'blocks',
+    'encoder',
+    'network',
+    'xca_layers',
+    'features',
+)
 _NUMBERED_CHILD = re.compile(r'(layer|stage|blocks?)_?\d+')
 
 
@@ -19,16 +28,18 @@ def stage_units(backbone: nn.Module) -> list[nn.Module]:
 
     Args:
         backbone: Any module; lists of stages or blocks are looked for under their usual names, then
-            children called layer1, stage1, blocks1 and so on.
+            children called layer1, stage1, blocks1 and so on. Of a list of blocks, which is not
+            called itself, the last block is the unit.
     """
     for attribute in _ATTRIBUTES:
         units = _as_modules(backbone, getattr(backbone, attribute, None))
         if len(units) > 1:
-            return units
-    numbered = [
-        child for name, child in backbone.named_children() if _NUMBERED_CHILD.fullmatch(name)
-    ]
-    return [child[-1] if isinstance(child, nn.ModuleList) else child for child in numbered]
+            break
+    else:
+        units = [
+            child for name, child in backbone.named_children() if _NUMBERED_CHILD.fullmatch(name)
+        ]
+    return [unit[-1] if isinstance(unit, nn.ModuleList) else unit for unit in units]
 
 
 def _as_modules(backbone: nn.Module, value: object) -> list[nn.Module]:
