@@ -2,8 +2,8 @@
 
 One training step (see docs/design.md): the augment draws a plan and mixes the labels inside the
 data preprocessor; the mixer, which watches preprocessor and model through hooks, takes the plan
-over and mixes the drawn layer while the model computes its loss. A plan serves one forward pass in
-``mode='loss'``.
+over and mixes the drawn layer while the model computes its loss. A plan serves the forward passes
+in ``mode='loss'`` that are given the labels mixed with it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ class HiddenMixer:
         ]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, '_pending': None, '_current': None, '_live': False}
+        dropped = dict.fromkeys(('_pending', '_current', '_labelled'))
+        return {**self.__dict__, **dropped, '_live': False}
 
     def watch(self, preprocessor: nn.Module) -> None:
         """Take the plans that the augments of a data preprocessor draw."""
@@ -119,11 +120,12 @@ class HiddenMixer:
     def _drop_plans(self) -> None:
         self._pending: MixPlan | None = None
         self._current: MixPlan | None = None
+        self._labelled: Any = None
         self._live = False
         self._fired = 0
 
     @torch.compiler.disable
-    def _before_preprocessing(self, preprocessor: nn.Module, args: tuple) -> None:
+    def _before_preprocessing(self, preprocessor: Any, args: tuple) -> None:
         unused = self._pending
         self._drop_plans()
         if unused is not None:
@@ -134,6 +136,9 @@ class HiddenMixer:
             )
         for augment in _augments(preprocessor):
             augment.mixer = self
+            # MMPretrain does this for recipes it is built with; one switched on later would be
+            # skipped without a word.
+            preprocessor.to_onehot = True
 
     @torch.compiler.disable
     def _after_preprocessing(self, preprocessor: nn.Module, args: tuple, output: Any) -> None:
@@ -141,13 +146,18 @@ class HiddenMixer:
             plan = augment.take_plan()
             if plan is not None and output is not None:
                 self._pending = plan
+        _make_targets_float(output)
 
     @torch.compiler.disable
     def _before_forward(self, model: nn.Module, args: tuple, kwargs: dict[str, Any]) -> None:
         mode = kwargs.get('mode', args[2] if len(args) > 2 else 'tensor')
-        self._live = mode == 'loss' and model.training and self._pending is not None
-        if self._live:
-            self._current, self._pending, self._fired = self._pending, None, 0
+        sample = _first(kwargs.get('data_samples', args[1] if len(args) > 1 else None))
+        # Some optimizers pass a batch through the model twice; its labels are mixed both times.
+        again = self._labelled is not None and sample is self._labelled
+        self._live = mode == 'loss' and model.training and (self._pending is not None or again)
+        if self._live and self._pending is not None:
+            self._current, self._pending, self._labelled = self._pending, None, sample
+        self._fired = 0
 
     @torch.compiler.disable
     def _after_forward(self, model: nn.Module, args: tuple, output: Any) -> None:
@@ -231,6 +241,23 @@ def _augments(preprocessor: nn.Module) -> list[Any]:
     """Augments of this package in a preprocessor as it is now: recipes may be switched mid-run."""
     chosen = getattr(getattr(preprocessor, 'batch_augments', None), 'augments', None) or []
     return [augment for augment in chosen if hasattr(augment, 'take_plan')]
+
+
+def _first(samples: Any) -> Any:
+    """The first sample of a batch, which survives the wrappers that copy lists."""
+    return samples[0] if isinstance(samples, list | tuple) and samples else None
+
+
+def _make_targets_float(output: Any) -> None:
+    """Let training go on when a recipe takes the augments away.
+
+    MMPretrain's own one-hot labels are integers then, which its cross entropy refuses.
+    """
+    samples = output.get('data_samples') if isinstance(output, dict) else None
+    for sample in samples or ():
+        score = getattr(sample, 'gt_score', None)
+        if isinstance(score, Tensor) and not score.is_floating_point():
+            sample.set_gt_score(score.float())
 
 
 def _in_backward() -> bool:

@@ -79,14 +79,14 @@ def test_labels_mixed_and_the_model_not_called_is_an_error_once():
     assert model.hidden_mixer._fired == 1
 
 
-def test_a_plan_serves_one_forward_pass():
+def test_a_plan_serves_the_batch_whose_labels_were_mixed():
     model = build_model(LAYER)
     data = model.data_preprocessor(batch(), True)
+    other = batch()['data_samples']
     torch.manual_seed(0)
-    mixed = model(**data, mode='loss')['loss']
-    plain = model(**data, mode='loss')['loss']
-    assert mixed != plain
-    assert model.hidden_mixer._fired == 1
+    for samples, fired in [(data['data_samples'], 1), (data['data_samples'], 1), (other, 0)]:
+        model(data['inputs'], samples, mode='loss')
+        assert model.hidden_mixer._fired == fired
 
 
 def test_the_layer_table_is_resolved_and_logged_once(caplog):
