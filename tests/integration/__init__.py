@@ -1,0 +1,1 @@
+"""Every augment through the whole life of a training job."""
