@@ -10,6 +10,7 @@ from __future__ import annotations
 import pickle
 import re
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,11 @@ __all__ = [
     'mmengine_globals',
 ]
 
+# The ways in which PyTorch's unpickler says what a file asked for.
+_WANTED = re.compile(
+    r"(?:[Uu]nsupported (?:global: )?GLOBAL |Unsupported global: |unrecognized function |<class ')"
+    r'([\w.<]+)'
+)
 _NUMBER = re.compile(r'(?:^|[A-Za-z_])(\d+)\.pth$')
 
 
@@ -34,28 +40,31 @@ def _history_statistic(owner: Any, name: str) -> Any:
     raise pickle.UnpicklingError(f'Unsupported global: getattr of {name!r} was asked for')
 
 
-def mmengine_globals() -> list[Any]:
+def mmengine_globals() -> list[Callable[..., Any] | tuple[Callable[..., Any], str]]:
     """List what MMEngine's checkpoints need beyond tensors, for ``torch.serialization``.
 
     Number arrays, number scalars, ``slice`` and MMEngine's history buffer; ``getattr`` is replaced
     by a function that only reaches the buffer's own statistics. Arrays of objects stay refused.
+
+    Returns:
+        Pairs of an object and the name under which a pickle asks for it.
     """
-    multiarray = np._core.multiarray if hasattr(np, '_core') else np.core.multiarray
-    dtypes = {type(np.dtype(code)) for code in '?bBhHiIlLqQefdFDU'}
+    core = np._core if hasattr(np, '_core') else np.core
+    multiarray: Any = core.multiarray
+    dtypes = sorted({type(np.dtype(code)) for code in '?bBhHiIlLqQefdFDU'}, key=repr)
     return [
-        HistoryBuffer,
-        slice,
+        (HistoryBuffer, 'mmengine.logging.history_buffer.HistoryBuffer'),
         (_history_statistic, 'builtins.getattr'),
-        np.ndarray,
-        np.dtype,
-        *sorted(dtypes, key=repr),
-        multiarray.scalar,
-        multiarray._reconstruct,
-        # The same functions under the names that the other generation of NumPy writes.
-        (multiarray.scalar, 'numpy.core.multiarray.scalar'),
-        (multiarray._reconstruct, 'numpy.core.multiarray._reconstruct'),
-        (multiarray.scalar, 'numpy._core.multiarray.scalar'),
-        (multiarray._reconstruct, 'numpy._core.multiarray._reconstruct'),
+        (slice, 'builtins.slice'),
+        (np.ndarray, 'numpy.ndarray'),
+        (np.dtype, 'numpy.dtype'),
+        *((dtype, f'numpy.dtypes.{dtype.__name__}') for dtype in dtypes),
+        # NumPy 1 and NumPy 2 write different names.
+        *((multiarray.scalar, f'numpy.{name}.multiarray.scalar') for name in ('core', '_core')),
+        *(
+            (multiarray._reconstruct, f'numpy.{name}.multiarray._reconstruct')
+            for name in ('core', '_core')
+        ),
     ]
 
 
@@ -85,19 +94,20 @@ def load_checkpoint_file(path: str | Path, map_location: Any = 'cpu') -> Any:
             f"checkpoint '{path}' does not exist; give the path of a .pth file that training wrote."
         )
     try:
-        with torch.serialization.safe_globals(mmengine_globals()):
-            return torch.load(path, map_location=map_location, weights_only=True)
+        allow_mmengine_globals()
+        return torch.load(path, map_location=map_location, weights_only=True)
     except pickle.UnpicklingError as error:
-        wanted = re.search(r'(?:Unsupported|Trying to load unsupported) .*?(?:\.|$)', str(error))
-        unsafe = re.search(r'GLOBAL ([\w.]+)', str(error)) or wanted
-        if unsafe is None:
+        wanted = _WANTED.search(str(error))
+        if wanted is None:
             raise ValueError(_damaged(path)) from error
         raise ValueError(
             f"checkpoint '{path}' is refused because it asks for more than data "
-            f'({unsafe.group(unsafe.lastindex or 0).rstrip(".")}), which could run a program; use '
-            'a file that holds only tensors and numbers.'
+            f'({wanted.group(1)}), which could run a program; use a file that holds only tensors '
+            'and numbers.'
         ) from error
-    except (RuntimeError, EOFError, ValueError, zipfile.BadZipFile) as error:
+    except OSError:
+        raise
+    except Exception as error:  # a damaged file can fail in any way
         raise ValueError(_damaged(path)) from error
 
 

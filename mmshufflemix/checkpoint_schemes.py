@@ -60,9 +60,10 @@ def load_from_http(filename: str, map_location: Any = 'cpu') -> Any:
     failures = [reason for reason in dist.all_gather_object(failure) if reason]
     if failures:
         raise ConnectionError(
-            f"'{filename}' could not be downloaded ({failures[0]}); download it by hand and give "
-            "its path as 'load_from=/path/file.pth', or as "
-            "'model.backbone.init_cfg.checkpoint=/path/file.pth' where it is the backbone's."
+            f"'{filename}' could not be downloaded ({failures[0]}); download it by hand into "
+            f"'{path.parent}', or give the path of a local file in place of the address, such as "
+            "'model.backbone.init_cfg.checkpoint=/path/file.pth' ('model.backbone.init_cfg=None' "
+            "if 'load_from=/path/file.pth' brings the whole model)."
         )
     return load_checkpoint_file(path, map_location)
 

@@ -8,7 +8,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable
-from types import TracebackType
+from types import FrameType
 
 from mmshufflemix.checkpoint_schemes import use_safe_loading
 
@@ -16,10 +16,11 @@ __all__ = ['error_sentence', 'is_user_error', 'new_parser', 'run_cli']
 
 TRACEBACK_VARIABLE = 'MMSHUFFLEMIX_TRACEBACK'
 
-# Whatever fails while a config is read, or while an object is built from it, comes from the config.
+# Whatever fails while a config is read, while an object is built from it or while a picture is
+# decoded comes from the config or the data.
 _CONFIG_MODULES = ('mmengine.config.', 'mmengine.registry.', 'mmengine.utils.package_utils')
+_READING_MODULES = ('mmcv.image.', 'mmcv.transforms.loading')
 _CONFIG_ERRORS = (
-    ArithmeticError,
     AssertionError,
     AttributeError,
     ImportError,
@@ -32,7 +33,7 @@ _CONFIG_ERRORS = (
     ValueError,
 )
 _OWN_ERRORS = (ImportError, LookupError, NotImplementedError, RuntimeError, TypeError, ValueError)
-_NAMELESS = (OSError, KeyError, RuntimeError, TypeError, ValueError, ImportError)
+_NAMED = (AttributeError, NameError, IndexError, NotImplementedError, SyntaxError)
 _BUILD_PREFIX = re.compile(r'class `[^`]+` in [\w./]+(?:\.py)?: ')
 _WORKER = re.compile(r'^Caught \w+ in .*?\.\nOriginal Traceback .*?:\n(?P<trace>.*)', re.DOTALL)
 _WORKER_FRAME = re.compile(r'^  File "(?P<file>[^"]+)"', re.MULTILINE)
@@ -75,50 +76,65 @@ def is_user_error(error: BaseException) -> bool:
     """Tell mistakes in configs, arguments and data from bugs.
 
     Mistakes are: files and addresses that cannot be read, whatever goes wrong while a config is
-    read or an object is built from it, and the errors that this package raises itself.
+    read, an object is built from it or a picture is decoded, and the errors that this package and
+    its tools raise themselves.
     """
     if isinstance(error, OSError):
         return True
-    modules = _modules(error.__traceback__)
+    trace = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    modules = [frame.f_globals.get('__name__', '') for frame in trace]
     worker = _WORKER.match(str(error))
     if worker:
-        last_file = _WORKER_FRAME.findall(worker['trace'])[-1]
-        return os.path.dirname(os.path.abspath(__file__)) in last_file
-    if isinstance(error, _OWN_ERRORS) and modules and modules[-1].startswith('mmshufflemix'):
+        # A data loading worker sends its traceback as text; file names stand for modules.
+        files = _WORKER_FRAME.findall(worker['trace'])
+        modules = [_module_of(file) for file in files]
+    if isinstance(error, _OWN_ERRORS) and modules[-1:] and _is_own(modules[-1]):
         return True
-    built = any(module.startswith(_CONFIG_MODULES) for module in modules)
-    return isinstance(error, _CONFIG_ERRORS) and (built or _raised_in_runner_init(error))
+    from_config = any(
+        module.startswith(_CONFIG_MODULES + _READING_MODULES) for module in modules
+    ) or any(_builds(frame) for frame in trace)
+    return isinstance(error, _CONFIG_ERRORS) and from_config
 
 
 def error_sentence(error: BaseException) -> str:
     """Put the innermost message of an error on one line, without the builders' prefixes."""
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"cannot open '{error.filename}': {error.strerror.lower()}"
+    if isinstance(error, ImportError) and isinstance(error.__cause__, ImportError):
+        error = error.__cause__
     message = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
     worker = _WORKER.match(message)
     if worker:
-        last_line = worker['trace'].rstrip().splitlines()[-1]
-        message = last_line.split(': ', 1)[-1]
-    prefixes = _BUILD_PREFIX.findall(message)
+        message = worker['trace'].rstrip().splitlines()[-1].split(': ', 1)[-1]
+    builders = re.findall(r'class `([^`]+)`', ' '.join(_BUILD_PREFIX.findall(message)))
     message = ' '.join(_BUILD_PREFIX.sub('', message).split())
-    if not isinstance(error, _NAMELESS) or not message:
-        message = f'{type(error).__name__}: {message}'.rstrip(': ')
-    elif prefixes and 'argument' in message:
-        # "__init__() got an unexpected keyword argument" says nothing without the class.
-        message = f'{prefixes[-1].split("`")[1]}: {message}'
-    elif isinstance(error, KeyError) and not isinstance(error.args[0] if error.args else '', str):
-        message = f'missing key {message}'
-    return re.sub(r' More details can be found at \S+', '', message)
+    message = re.sub(r' More details can be found at \S+', '', message)
+    if isinstance(error, _NAMED) or not message:
+        return f'{type(error).__name__}: {message}'.rstrip(': ')
+    if isinstance(error, KeyError) and message.isidentifier():
+        return f'the setting {message!r} is missing'
+    if builders and message.startswith('__init__()'):
+        return f'{builders[-1]}.{message}'
+    return message
 
 
-def _modules(trace: TracebackType | None) -> list[str]:
-    frames = (frame for frame, _ in traceback.walk_tb(trace))
-    return [frame.f_globals.get('__name__', '') for frame in frames]
-
-
-def _raised_in_runner_init(error: BaseException) -> bool:
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    last = frames[-1] if frames else None
-    return (
-        last is not None
-        and last.f_globals.get('__name__') == 'mmengine.runner.runner'
-        and (last.f_code.co_name == '__init__' or last.f_code.co_name.startswith('build_'))
+def _builds(frame: FrameType) -> bool:
+    """Tell whether a frame is the runner building its parts."""
+    name = frame.f_code.co_name
+    return frame.f_globals.get('__name__') == 'mmengine.runner.runner' and (
+        name in ('__init__', 'from_cfg') or name.startswith('build_')
     )
+
+
+def _module_of(file: str) -> str:
+    """Turn ``.../site-packages/mmcv/image/io.py`` into ``mmcv.image.io``."""
+    parts = file.removesuffix('.py').replace(os.sep, '/').split('/')
+    for package in ('mmshufflemix', 'mmcv', 'mmengine'):
+        if package in parts:
+            start = len(parts) - 1 - parts[::-1].index(package)
+            return '.'.join(parts[start:])
+    return parts[-1]
+
+
+def _is_own(module: str) -> bool:
+    return module == '__main__' or module.split('.')[0] == 'mmshufflemix'

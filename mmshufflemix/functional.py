@@ -167,14 +167,22 @@ def inject_noise(
     return x.clone() if not (mult_noise or add_noise) else x
 
 
+def check_number(name: str, value: float) -> None:
+    """Refuse what is not a number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f'{name} must be a number, got {value!r} of type {type(value).__name__}')
+
+
 def check_label_threshold(m: float) -> None:
     """Refuse a label threshold outside (0, 1]."""
+    check_number('the label threshold', m)
     if not 0 < m <= 1:
         raise ValueError(f'the label threshold must lie in (0, 1], got {m}')
 
 
 def check_noise(name: str, value: float) -> None:
     """Refuse a negative or non-finite noise scale."""
+    check_number(name, value)
     if not (value >= 0 and math.isfinite(value)):
         raise ValueError(f'{name} must be a finite number >= 0, got {value}')
 

@@ -66,7 +66,7 @@ def set_work_dir(cfg: Config, args: argparse.Namespace) -> None:
 def set_loader_defaults(
     cfg: Config, name: str, *, pin_memory: bool, persistent_workers: bool
 ) -> None:
-    """Give one data loader of the config MMPretrain's defaults.
+    """Give one data loader of the config MMPretrain's defaults, pinned memory only with a GPU.
 
     Args:
         cfg: Changed in place.
@@ -77,7 +77,7 @@ def set_loader_defaults(
     if cfg.get(name) is None:
         return
     loader = ConfigDict(
-        pin_memory=True,
+        pin_memory=torch.cuda.is_available(),
         persistent_workers=cfg[name].get('num_workers', 0) > 0,
         collate_fn=dict(type='default_collate'),
     )

@@ -138,13 +138,13 @@ def _draw_seed(generator: torch.Generator | None) -> int:
 
 def check_alpha(alpha: float) -> None:
     """Refuse anything but a finite number of at least 0."""
-    if isinstance(alpha, bool) or not isinstance(alpha, int | float):
-        raise TypeError(f'alpha must be a number, got {alpha!r} of type {type(alpha).__name__}')
+    functional.check_number('alpha', alpha)
     if not (alpha >= 0 and math.isfinite(alpha)):
         raise ValueError(f'alpha must be a finite number >= 0, got {alpha}')
 
 
 def check_ratio(ratio: float) -> None:
     """Refuse a share outside [0, 1]."""
+    functional.check_number('ratio', ratio)
     if not 0 <= ratio <= 1:
         raise ValueError(f'ratio must lie in [0, 1], got {ratio}')

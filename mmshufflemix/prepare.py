@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -11,19 +12,48 @@ from mmengine.config import Config, ConfigDict
 from mmengine.logging import print_log
 from mmpretrain.datasets import MultiLabelDataset
 from mmpretrain.models.heads import ClsHead
-from mmpretrain.registry import DATASETS, MODELS
+from mmpretrain.registry import DATASETS, MODELS, OPTIMIZERS
 
 __all__ = [
     'check_amp',
     'check_augments',
     'check_local_file',
+    'check_optimizer',
     'check_task',
     'download_hint',
+    'drop_pretrained',
     'merge_preprocessors',
     'prepare_config',
+    'read_config',
 ]
 
 _LOADERS = ('train_dataloader', 'val_dataloader', 'test_dataloader')
+
+
+def read_config(path: str, options: dict[str, Any] | None = None) -> Config:
+    """Read a config file and change some of its settings.
+
+    Args:
+        path: The file.
+        options: What ``--cfg-options`` gave: dotted names and their values.
+
+    Raises:
+        FileNotFoundError: If there is no such file.
+        ValueError: If it cannot be read as a config.
+    """
+    check_local_file(path, 'config')
+    try:
+        cfg = Config.fromfile(path)
+        if options:
+            cfg.merge_from_dict(options)
+    except (OSError, ImportError):
+        raise
+    except Exception as error:
+        message = ' '.join(str(error).split())
+        raise ValueError(
+            f"config '{path}' cannot be read: {type(error).__name__}: {message}"
+        ) from error
+    return cfg
 
 
 def prepare_config(cfg: Config) -> Config:
@@ -47,7 +77,7 @@ def merge_preprocessors(cfg: Config) -> Config:
     Returns:
         A copy of the config, in which the model's own settings have priority.
     """
-    cfg = cfg.copy()
+    cfg = deepcopy(cfg)
     inner = (cfg.get('model') or {}).get('data_preprocessor')
     outer = cfg.get('data_preprocessor')
     if not isinstance(inner, dict) or not isinstance(outer, dict):
@@ -115,6 +145,20 @@ def check_task(cfg: Config) -> None:
                 )
 
 
+def check_optimizer(cfg: Config) -> None:
+    """Check that the optimizer exists; MMEngine's own message for this is not readable.
+
+    Raises:
+        ValueError: If no optimizer has that name.
+    """
+    name = ((cfg.get('optim_wrapper') or {}).get('optimizer') or {}).get('type')
+    if isinstance(name, str) and OPTIMIZERS.get(name) is None:
+        raise ValueError(
+            f'optim_wrapper.optimizer.type is {name!r}, which is not an optimizer; write for '
+            "example 'SGD' or 'AdamW'."
+        )
+
+
 def check_amp(cfg: Config) -> None:
     """Check that mixed precision has a GPU to run on.
 
@@ -129,6 +173,21 @@ def check_amp(cfg: Config) -> None:
         )
 
 
+def drop_pretrained(model: Any) -> None:
+    """Take pretrained weights out of a model config, in place, where a checkpoint brings them all.
+
+    A resumed run then needs no download, and no cache of one.
+    """
+    if isinstance(model, list | tuple):
+        for part in model:
+            drop_pretrained(part)
+    elif isinstance(model, dict):
+        init_cfg = model.get('init_cfg')
+        if isinstance(init_cfg, dict) and init_cfg.get('type') == 'Pretrained':
+            model['init_cfg'] = None
+        drop_pretrained(list(model.values()))
+
+
 def check_local_file(path: str | None, what: str) -> None:
     """Check that a path, unless it is an address with a scheme, leads to a file.
 
@@ -141,14 +200,16 @@ def check_local_file(path: str | None, what: str) -> None:
 
 def download_hint(cfg: Config) -> str:
     """Say which data sets of a config can be downloaded, from where and into which folder."""
-    found = {}
+    found: list[str] = []
     for name in _LOADERS:
         for dataset in _datasets((cfg.get(name) or {}).get('dataset')):
             dataset_class = _lookup(DATASETS, dataset.get('type'))
             address = getattr(dataset_class, 'url', getattr(dataset_class, 'url_prefix', None))
             if address:
                 folder = dataset.get('data_root') or dataset.get('data_prefix')
-                found[f"{dataset_class.__name__} from {address} into '{folder}'"] = None
+                hint = f"{dataset_class.__name__} from {address} into '{folder}'"
+                if hint not in found:
+                    found.append(hint)
     return '; '.join(found)
 
 

@@ -79,6 +79,7 @@ class DumpPredictions(BaseMetric):
         super().__init__(collect_device='cpu')
         check_results_file(path)
         self.path = path
+        self.results: list[dict[str, Any]] = []
 
     def process(self, data_batch: Any, data_samples: Sequence[dict[str, Any]]) -> None:
         """Keep the records of one batch."""
@@ -95,8 +96,8 @@ class DumpPredictions(BaseMetric):
     def evaluate(self, size: int) -> dict[str, Any]:
         """Gather the records of all processes and write them on the first."""
         parts = dist.all_gather_object(self.results)
-        self.results = []
         records = {record['sample_idx']: record for part in parts for record in part}
+        self.results.clear()
         if dist.is_main_process():
             write_results(self.path, [records[index] for index in sorted(records)])
             print(f'{len(records)} predictions written to {Path(self.path).resolve()}')

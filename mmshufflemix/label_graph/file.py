@@ -108,8 +108,10 @@ def load_label_graph(path: str | os.PathLike) -> LabelGraph:
         with content:
             fields = {key: content[key] for key in content.files if key in (*_REQUIRED, 'source')}
     except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        # NumPy's second sentence tells how to run the code in a pickle.
+        reason = str(error).split('. ')[0]
         raise ValueError(
-            f'{path} is not a label graph ({error}); expected the .npz of plain arrays that '
+            f'{path} is not a label graph ({reason}); expected the .npz of plain arrays that '
             'tools/label_graph.py writes'
         ) from error
     return make_label_graph(fields, str(path))

@@ -5,7 +5,8 @@ model = dict(
         type='ResNet',
         depth=101,
         # ImageNet weights, downloaded once. Offline: set checkpoint to a file of torchvision's
-        # resnet101; to start from nothing: model.backbone.init_cfg=None.
+        # resnet101. To start from nothing, or from a whole model by load_from:
+        # model.backbone.init_cfg=None.
         init_cfg=dict(type='Pretrained', checkpoint='torchvision://resnet101'),
     ),
     neck=dict(type='GlobalMaxPooling'),

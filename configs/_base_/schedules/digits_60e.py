@@ -1,0 +1,10 @@
+# AdamW with a short warm-up, then a cosine to zero at the last epoch.
+optim_wrapper = dict(optimizer=dict(type='AdamW', lr=0.003, weight_decay=1e-4))
+param_scheduler = [
+    dict(type='LinearLR', start_factor=0.05, end=5, by_epoch=True, convert_to_iter_based=True),
+    dict(type='CosineAnnealingLR', by_epoch=True, convert_to_iter_based=True),
+]
+
+train_cfg = dict(by_epoch=True, max_epochs=60, val_interval=5)
+val_cfg = dict()
+test_cfg = dict()

@@ -1,0 +1,8 @@
+_base_ = [
+    '../_base_/models/mlgcn_resnet18_digits.py',
+    '../_base_/datasets/digits_voc.py',
+    '../_base_/schedules/digits_60e.py',
+    '../_base_/default_runtime.py',
+]
+default_hooks = dict(checkpoint=dict(interval=20))
+custom_hooks = [*_base_.custom_hooks, dict(type='LabelGraphHook')]

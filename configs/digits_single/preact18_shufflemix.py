@@ -1,0 +1,3 @@
+_base_ = ['preact18_baseline.py']
+
+model = dict(train_cfg=dict(augments=dict(type='ShuffleMix')))

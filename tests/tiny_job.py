@@ -1,0 +1,84 @@
+"""A job that takes seconds: 12 generated pictures of 3 classes and a small network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from mmengine.config import Config
+from PIL import Image
+
+ROOT = Path(__file__).resolve().parents[1]
+
+TEMPLATE = """
+_base_ = ['{runtime}']
+pipeline = [
+    dict(type='LoadImageFromFile'),
+    dict(type='RandomFlip', prob=0.5),
+    dict(type='RandomCrop', crop_size=16, padding=2),
+    dict(type='PackInputs'),
+]
+test_pipeline = [dict(type='LoadImageFromFile'), dict(type='PackInputs')]
+data_preprocessor = dict(num_classes=3, mean=[120, 120, 120], std=[60, 60, 60], to_rgb=True)
+model = dict(
+    type='ImageClassifier',
+    backbone=dict(type='ResNet_CIFAR', depth=18, base_channels=4, stem_channels=4),
+    neck=dict(type='GlobalAveragePooling'),
+    head=dict(type='LinearClsHead', num_classes=3, in_channels=32, topk=(1,)),
+    train_cfg=dict(augments=dict(type='{augment}')),
+)
+train_dataloader = dict(
+    batch_size=4,
+    num_workers=0,
+    persistent_workers=False,
+    drop_last=True,
+    dataset=dict(type='CustomDataset', data_root='{data}', pipeline=pipeline),
+    sampler=dict(type='DefaultSampler', shuffle=True),
+    collate_fn=dict(type='default_collate'),
+)
+val_dataloader = dict(
+    batch_size=4,
+    num_workers=0,
+    dataset=dict(type='CustomDataset', data_root='{data}', pipeline=test_pipeline),
+    sampler=dict(type='DefaultSampler', shuffle=False),
+    collate_fn=dict(type='default_collate'),
+)
+test_dataloader = val_dataloader
+val_evaluator = dict(type='Accuracy', topk=(1,))
+test_evaluator = val_evaluator
+optim_wrapper = dict(optimizer=dict(type='SGD', lr=0.05, momentum=0.9))
+param_scheduler = dict(type='MultiStepLR', milestones=[1, 3], gamma=0.5)
+train_cfg = dict(by_epoch=True, max_epochs=2, val_interval=1)
+val_cfg = dict()
+test_cfg = dict()
+default_hooks = dict(logger=dict(interval=1), checkpoint=dict(max_keep_ckpts=-1))
+env_cfg = dict(mp_cfg=dict(mp_start_method='fork'))
+"""
+
+
+def write_pictures(folder: Path) -> Path:
+    """Write 4 random pictures for each of 3 classes, one folder a class."""
+    rng = np.random.default_rng(0)
+    for index in range(12):
+        path = folder / 'abc'[index % 3] / f'{index}.png'
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(rng.integers(0, 256, (16, 16, 3), dtype=np.uint8)).save(path)
+    return folder
+
+
+def write_job(folder: Path, augment: str = 'mmshufflemix.ShuffleMix') -> Path:
+    """Write pictures and a config file for them, and return the config file."""
+    data = write_pictures(folder / 'pictures')
+    runtime = ROOT / 'configs' / '_base_' / 'default_runtime.py'
+    config = folder / 'tiny.py'
+    config.write_text(TEMPLATE.format(runtime=runtime, augment=augment, data=data))
+    return config
+
+
+def load_job(config: Path, work_dir: Path, **options: Any) -> Config:
+    """Read the config with options such as ``train_cfg__max_epochs=4``."""
+    cfg = Config.fromfile(config)
+    cfg.work_dir = str(work_dir)
+    cfg.merge_from_dict({key.replace('__', '.'): value for key, value in options.items()})
+    return cfg
