@@ -48,7 +48,7 @@ def run_demo(
     repo: Path,
     work_dir: Path,
     seed: int = 0,
-    epochs: int = 60,
+    epochs: int = 80,
     n_train: int = 300,
     n_test: int = 600,
 ) -> dict[str, Outcome]:

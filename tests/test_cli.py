@@ -22,6 +22,7 @@ from mmshufflemix.prepare import (
     check_local_file,
     check_optimizer,
     download_hint,
+    drop_pretrained,
     prepare_config,
     read_config,
 )
@@ -251,6 +252,22 @@ def test_amp_optimizer_and_files(job: Config, monkeypatch: pytest.MonkeyPatch) -
     check_local_file('http://somewhere/x.pth', 'checkpoint')
     with pytest.raises(FileNotFoundError, match="checkpoint '/x.pth' does not exist"):
         check_local_file('/x.pth', 'checkpoint')
+
+
+def test_pretrained_weights_are_dropped_wherever_they_are() -> None:
+    weights = dict(type='Pretrained', checkpoint='torchvision://resnet18')
+    kaiming = dict(type='Kaiming', layer='Conv2d')
+    model = dict(
+        backbone=dict(type='ResNet', init_cfg=weights, parts=[dict(init_cfg=weights), 'name']),
+        neck=dict(init_cfg=kaiming),
+        head=dict(init_cfg=[kaiming, kaiming]),
+    )
+    drop_pretrained(model)
+    assert model['backbone'] == dict(
+        type='ResNet', init_cfg=None, parts=[{'init_cfg': None}, 'name']
+    )
+    assert model['neck']['init_cfg'] == kaiming
+    assert model['head']['init_cfg'] == [kaiming, kaiming]
 
 
 def test_a_failed_download_names_what_to_fetch(job: Config) -> None:

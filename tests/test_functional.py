@@ -285,3 +285,5 @@ def test_noise_scales_are_checked(value):
         inject_noise(torch.ones(2, 2), value, 0.0)
     with pytest.raises(ValueError, match='mult_noise must be a finite number >= 0'):
         inject_noise(torch.ones(2, 2), 0.0, value)
+    with pytest.raises(TypeError, match="mult_noise must be a number, got 'much' of type str"):
+        inject_noise(torch.ones(2, 2), 0.0, 'much')

@@ -14,7 +14,7 @@ REPO = Path(__file__).resolve().parents[1]
 def parse_args() -> argparse.Namespace:
     parser = new_parser(__doc__)
     parser.add_argument('--seed', type=int, default=0, help='seed of the training (default 0)')
-    parser.add_argument('--epochs', type=int, default=60, help='epochs of each (default 60)')
+    parser.add_argument('--epochs', type=int, default=80, help='epochs of each (default 80)')
     parser.add_argument(
         '--work-dir',
         type=Path,

@@ -9,7 +9,6 @@ from mmengine.model import is_model_wrapper
 from mmengine.runner import Runner
 from mmpretrain.models.heads import MultiLabelClsHead
 from mmpretrain.registry import HOOKS
-from torch import nn
 
 __all__ = ['TrainCheckHook']
 
@@ -43,7 +42,7 @@ def _classes(dataset: Any) -> list[str]:
     return list((getattr(dataset, 'metainfo', None) or {}).get('classes') or ())
 
 
-def _check_numbers(model: nn.Module, num_classes: int) -> None:
+def _check_numbers(model: Any, num_classes: int) -> None:
     head = getattr(model, 'head', None)
     in_head = getattr(head, 'num_classes', None)
     if in_head is None:
@@ -53,7 +52,7 @@ def _check_numbers(model: nn.Module, num_classes: int) -> None:
             f'the training set has {num_classes} classes but the head has num_classes={in_head}; '
             f'set model.head.num_classes and data_preprocessor.num_classes to {num_classes}.'
         )
-    preprocessor = model.data_preprocessor
+    preprocessor: Any = model.data_preprocessor
     if getattr(preprocessor, 'to_onehot', False) and preprocessor.num_classes != in_head:
         raise ValueError(
             f'the data preprocessor, which makes labels one-hot, has num_classes='

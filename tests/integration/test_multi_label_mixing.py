@@ -10,7 +10,7 @@ from mmpretrain.registry import MODELS
 from mmpretrain.structures import DataSample
 from torch import Tensor, nn
 
-import mmshufflemix  # noqa: F401
+import mmshufflemix
 from tests.integration.recording import recorded_mixing
 from tests.integration.tiny import NUM_CLASSES, batch, model_config, seed_all, sgd
 
@@ -113,6 +113,13 @@ def test_losses_see_exactly_zero_and_one(loss: str, threshold: float) -> None:
     for _, targets in seen:
         assert targets.is_floating_point()
         assert set(targets.unique().tolist()) == {0.0, 1.0}
+
+
+@pytest.mark.parametrize('shape', [(10, 1, NUM_CLASSES), (NUM_CLASSES,), (9, NUM_CLASSES)])
+def test_targets_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
+    augment = mmshufflemix.ShuffleMix(layers=[0], label_threshold=0.3)
+    with pytest.raises(ValueError, match=r'must have the shape \(10, classes\), got '):
+        augment(torch.zeros(10, 3, 4, 4), torch.zeros(shape))
 
 
 def test_without_a_threshold_targets_are_soft() -> None:

@@ -115,6 +115,7 @@ def test_hidden_layers_without_a_model_are_refused(name):
         ({'alpha': '1'}, TypeError, 'alpha must be a number'),
         ({'label_threshold': 0}, ValueError, r'\(0, 1\]'),
         ({'label_threshold': 1.5}, ValueError, r'\(0, 1\]'),
+        ({'label_threshold': '0.3'}, TypeError, "label threshold must be a number, got '0.3'"),
     ],
 )
 def test_bad_arguments(name, kwargs, error, message):

@@ -53,6 +53,16 @@ def test_default_work_dir_and_no_validation(
     assert 'Epoch(val)' not in max(run.glob('*/*.log')).read_text()
 
 
+def test_workers_can_be_switched_off_by_an_option(tmp_path: Path) -> None:
+    """MMPretrain's default for them was set before the option was read."""
+    config = write_job(tmp_path)
+    text = config.read_text().replace('num_workers=0', 'num_workers=2')
+    config.write_text(text.replace('    persistent_workers=False,\n', ''))
+    options = [f'{name}_dataloader.num_workers=0' for name in ('train', 'val', 'test')]
+    run_tool('train', config, '--work-dir', tmp_path / 'run', '--cfg-options', *options)
+    assert epoch(tmp_path / 'run' / 'epoch_2.pth') == 2
+
+
 def test_auto_scale_lr(config: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match='--auto-scale-lr needs auto_scale_lr'):
         run_tool('train', config, '--work-dir', tmp_path, '--auto-scale-lr')

@@ -5,6 +5,6 @@ param_scheduler = [
     dict(type='CosineAnnealingLR', by_epoch=True, convert_to_iter_based=True),
 ]
 
-train_cfg = dict(by_epoch=True, max_epochs=60, val_interval=5)
+train_cfg = dict(by_epoch=True, max_epochs=80, val_interval=5)
 val_cfg = dict()
 test_cfg = dict()
