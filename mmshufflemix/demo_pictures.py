@@ -17,7 +17,7 @@ __all__ = ['draw_curves', 'draw_predictions', 'judge']
 
 _COLOURS = {'right': '#1a7f37', 'wrong': '#cf222e', 'missed': '#bc6c00', 'difficult': '#6e7781'}
 _ROWS, _COLUMNS = 3, 6
-_LINE_HEIGHT = 0.13
+_LINE_HEIGHT = 0.115
 
 
 def judge(record: Mapping[str, Any], thr: float = 0.5) -> list[tuple[int, str]]:
@@ -48,8 +48,8 @@ def draw_predictions(
     path: Path, title: str, records: Sequence[Mapping[str, Any]], classes: Sequence[str]
 ) -> None:
     """Draw the first test images with their labels, coloured by what the model made of them."""
-    figure = Figure(figsize=(2 * _COLUMNS, 2.9 * _ROWS))
-    figure.suptitle(f'{title}: the first test images, labels with scores', fontsize=14)
+    figure = Figure(figsize=(2 * _COLUMNS, 3.6 * _ROWS))
+    figure.suptitle(f'{title}: the first test images, labels with scores', fontsize=14, y=0.985)
     grid = figure.subplots(_ROWS, _COLUMNS)
     for axes in grid.flat:
         axes.set_axis_off()
@@ -65,13 +65,14 @@ def draw_predictions(
     }
     for column, (verdict, meaning) in enumerate(legend.items()):
         figure.text(
-            0.04 + 0.25 * column,
-            0.015,
+            0.14 + 0.24 * column,
+            0.94,
             f'{_mark(verdict)} {meaning}',
-            fontsize=11,
+            ha='center',
+            fontsize=10,
             color=_COLOURS[verdict],
         )
-    figure.subplots_adjust(left=0.02, right=0.98, top=0.93, bottom=0.12, wspace=0.1, hspace=0.6)
+    figure.subplots_adjust(left=0.02, right=0.98, top=0.92, bottom=0.13, wspace=0.1, hspace=0.72)
     _save(figure, path)
 
 
@@ -106,7 +107,7 @@ def _write(axes: Axes, line: int, text: str, verdict: str) -> None:
         transform=axes.transAxes,
         ha='center',
         va='top',
-        fontsize=10,
+        fontsize=9.5,
         color=_COLOURS[verdict],
     )
 
