@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -28,12 +30,15 @@ class _Blend(torch.autograd.Function):
     """The gradient of a blend is a blend with the inverse permutation."""
 
     @staticmethod
-    def forward(ctx, x: Tensor, perm: Tensor, weight: Tensor) -> Tensor:  # type: ignore[no-untyped-def]
-        ctx.save_for_backward(perm, weight)
+    def forward(x: Tensor, perm: Tensor, weight: Tensor) -> Tensor:
         return _blend(x, perm, weight)
 
     @staticmethod
-    def backward(ctx, grad: Tensor) -> tuple[Tensor, None, None]:  # type: ignore[no-untyped-def]
+    def setup_context(ctx: Any, inputs: tuple[Tensor, ...], output: Tensor) -> None:
+        ctx.save_for_backward(*inputs[1:])
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
         perm, weight = ctx.saved_tensors
         inverse = torch.argsort(perm)
         if weight.shape[0] == 1:
@@ -44,7 +49,7 @@ class _Blend(torch.autograd.Function):
 
 @torch.compiler.disable
 def _blend(x: Tensor, perm: Tensor, weight: Tensor) -> Tensor:
-    if x.device.type != 'cpu' or x[0].numel() < _MIN_IMAGE_NUMEL:
+    if x.device.type != 'cpu' or x.numel() < _MIN_IMAGE_NUMEL * len(x):
         # Indexing keeps the memory format, which torch.index_select does not.
         return torch.lerp(x, x[perm.to(x.device)], weight)
     out = torch.empty_like(x)

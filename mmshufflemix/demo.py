@@ -160,6 +160,9 @@ def _run_method(
         pass
     outcome.report = json.loads((tested / 'multi_label_report.json').read_text(encoding='utf-8'))
     outcome.records = json.loads(predictions.read_text(encoding='utf-8'))
+    for record in outcome.records:
+        # The tools run in the checkout, the demo may have been called from elsewhere.
+        record['img_path'] = str(repo / record['img_path'])
     return outcome
 
 

@@ -83,6 +83,7 @@ def label_weight(num_mixed: int, num_channels: int, lam: float | Tensor) -> floa
         num_channels: C, at least 1.
         lam: Weight of the own image in [0, 1], a number or a tensor (N,).
     """
+    _check_unit_interval('lam', lam)
     if num_channels < 1 or not 0 <= num_mixed <= num_channels:
         raise ValueError(
             f'num_mixed must lie in 0..num_channels with num_channels >= 1, '
@@ -118,15 +119,16 @@ def mix_targets(y: Tensor, perm: Tensor, weight: float | Tensor) -> Tensor:
 def threshold_targets(y: Tensor, m: float) -> Tensor:
     """Turn mixed targets into 0/1: 1 where ``y >= m``, else 0 (paper section 3.3).
 
-    The comparison forgives two units of rounding, so that a class of both images, which sums to 1,
+    The comparison forgives one unit of rounding, so that a class of both images, which sums to 1,
     survives ``m = 1`` in every precision.
 
     Args:
-        y: Mixed targets (N, K), floating point.
+        y: Mixed targets (N, K); integers become float32.
         m: Threshold in (0, 1]; the paper studies 0.1 to 0.5.
     """
     check_label_threshold(m)
-    return (y >= m - 2 * torch.finfo(y.dtype).eps).to(y.dtype)
+    y = y if y.is_floating_point() else y.float()
+    return (y >= m * (1 - torch.finfo(y.dtype).eps)).to(y.dtype)
 
 
 def inject_noise(
@@ -199,9 +201,13 @@ def _partner_weights(x: Tensor, channels: Tensor, lam: float | Tensor, axis: int
     return (mask * (1 - own)).to(x.device, x.dtype).reshape(shape)
 
 
+def _kind(value: object) -> str:
+    return str(value.dtype) if isinstance(value, Tensor) else type(value).__name__
+
+
 def _check_features(x: Tensor, channel_axis: int) -> int:
-    if not x.is_floating_point():
-        raise TypeError(f'features must be floating point, got {x.dtype}')
+    if not isinstance(x, Tensor) or not x.is_floating_point():
+        raise TypeError(f'features must be a floating-point tensor, got {_kind(x)}')
     if not -x.ndim <= channel_axis < x.ndim or channel_axis % x.ndim == 0:
         raise ValueError(
             f'channel_axis must name an axis of the features other than the batch axis 0, '
@@ -211,8 +217,8 @@ def _check_features(x: Tensor, channel_axis: int) -> int:
 
 
 def _check_permutation(perm: Tensor, size: int) -> None:
-    if perm.dtype != torch.int64:
-        raise TypeError(f'perm must be an int64 tensor, got {perm.dtype}')
+    if not isinstance(perm, Tensor) or perm.dtype != torch.int64:
+        raise TypeError(f'perm must be an int64 tensor, got {_kind(perm)}')
     if perm.shape != (size,):
         raise ValueError(
             f'perm must name a partner for each of {size} images, got shape {tuple(perm.shape)}'
@@ -223,8 +229,8 @@ def _check_permutation(perm: Tensor, size: int) -> None:
 
 
 def _check_channels(channels: Tensor, size: int, num_channels: int) -> None:
-    if channels.dtype != torch.int64:
-        raise TypeError(f'channels must be an int64 tensor, got {channels.dtype}')
+    if not isinstance(channels, Tensor) or channels.dtype != torch.int64:
+        raise TypeError(f'channels must be an int64 tensor, got {_kind(channels)}')
     if channels.ndim not in (1, 2) or (channels.ndim == 2 and channels.shape[0] != size):
         raise ValueError(
             f'channels must have the shape (n,) or ({size}, n), got {tuple(channels.shape)}'
@@ -233,18 +239,21 @@ def _check_channels(channels: Tensor, size: int, num_channels: int) -> None:
         low, high = int(channels.min()), int(channels.max())
         if low < 0 or high >= num_channels:
             raise ValueError(f'channels must lie in 0..{num_channels - 1}, got {low}..{high}')
+        if (channels.sort().values.diff() == 0).any():
+            raise ValueError('channels must not repeat one, since each counts in the label weight')
 
 
-def _check_unit_interval(name: str, value: float | Tensor, size: int) -> None:
+def _check_unit_interval(name: str, value: float | Tensor, size: int | None = None) -> None:
     if isinstance(value, Tensor):
-        if value.ndim and value.shape != (size,):
+        if value.ndim and size is not None and value.shape != (size,):
             raise ValueError(
                 f'{name} must be a number or have the shape ({size},), got {tuple(value.shape)}'
             )
         if value.device.type != 'cpu':
             return
-        low, high = float(value.min()), float(value.max())
+        low, high = (float(value.min()), float(value.max())) if value.numel() else (0.0, 1.0)
     else:
+        check_number(name, value)
         low = high = float(value)
     if not (low >= 0 and high <= 1):
         raise ValueError(f'{name} must lie in [0, 1], got {low if low == high else (low, high)}')

@@ -70,6 +70,10 @@ def check_layers(layers: str | int | Sequence[int | str]) -> str | tuple[int | s
         raise ValueError(
             "layers must name at least one layer, got an empty list; try layers='auto'"
         )
+    if 'auto' in entries:
+        raise ValueError(
+            f"'auto' stands alone: write layers='auto', or a list without it, got {entries}"
+        )
     for entry in entries:
         if isinstance(entry, bool) or not isinstance(entry, int | str):
             raise TypeError(
@@ -133,7 +137,7 @@ def _site(
     if feature.problem is not None:
         raise ValueError(
             f"layer '{name}' cannot be mixed, because {feature.problem}; "
-            f'choose others, for example from: {_choices(model)}'
+            f'choose others, for example from: {_choices(model, without=name)}'
         )
     shape = feature.shape
     if channel_axis is None or len(shape) == 2:
@@ -225,10 +229,11 @@ def _with_prefix(model: nn.Module, units: Iterable[nn.Module]) -> dict[str, nn.M
     return {names[id(module)]: module for module in units}
 
 
-def _choices(model: nn.Module, limit: int = 30) -> str:
-    """Names a user may choose from, the modules of the backbone first."""
+def _choices(model: nn.Module, limit: int = 30, without: str = '') -> str:
+    """Names a user may choose from, the modules of the backbone first; not the refused one."""
     backbone = _backbone(model)
     names = [name for name, _ in backbone.named_modules() if name and name.count('.') <= 1]
     names.sort(key=lambda name: name.count('.'))
+    names = [name for name in names if name != without and not without.endswith(f'.{name}')]
     tail = [name for name in (NECK, HEAD) if getattr(model, name, None) is not None]
     return ', '.join([INPUT, *names[:limit], *(['...'] if len(names) > limit else []), *tail])

@@ -2,25 +2,26 @@
 
 One training step (see docs/design.md): the augment draws a plan and mixes the labels inside the
 data preprocessor; the mixer, which watches preprocessor and model through hooks, takes the plan
-over and mixes the drawn layer while the model computes its loss. A plan serves the forward passes
-in ``mode='loss'`` that are given the labels mixed with it.
+over and puts it in force while the model computes its loss. A plan serves the forward passes in
+``mode='loss'`` that are given the labels mixed with it.
 """
 
 from __future__ import annotations
 
 import gc
-from functools import partial
+import weakref
 from typing import Any
 
 import torch
 from mmengine.logging import MMLogger
 from mmengine.model import BaseModel
+from mmengine.structures import BaseDataElement
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_module_registration_hook
 
 from mmshufflemix.layers import LayerSite, resolve_layers
-from mmshufflemix.plan import MixPlan, mix_layer
-from mmshufflemix.probe import find_feature, replace_feature
+from mmshufflemix.live_plan import LivePlan
+from mmshufflemix.plan import MixPlan
 
 __all__ = ['HiddenMixer', 'attach', 'detach', 'install']
 
@@ -28,6 +29,8 @@ _ATTRIBUTE = 'hidden_mixer'
 # Losses that weigh positives and negatives apart take soft targets without an error, but their
 # value is then no average of the losses of the two images.
 _HARD_TARGET_LOSSES = ('AsymmetricLoss', 'FocalLoss')
+# First sample of a batch whose labels were mixed for a hidden layer, and who has to mix that layer.
+_OWNERS: weakref.WeakKeyDictionary[Any, weakref.ref[HiddenMixer]] = weakref.WeakKeyDictionary()
 
 
 class HiddenMixer:
@@ -37,23 +40,41 @@ class HiddenMixer:
     ``torch.compile``. They hold no parameters and leave the state dict as it is.
 
     Args:
-        model: The model whose layers are mixed.
+        model: The model whose layers are mixed; held weakly.
+
+    Attributes:
+        layers: What the layer hooks share.
     """
 
     def __init__(self, model: BaseModel) -> None:
-        self._model = model
+        self._model = weakref.ref(model)
+        self.layers = LivePlan(model)
+        self._pending: MixPlan | None = None
         self._sites: dict[tuple, list[LayerSite]] = {}
         self._handles: dict[str, Any] = {}
         self._preprocessor_handles: list[Any] = []
-        self._drop_plans()
         self._model_handles = [
             model.register_forward_pre_hook(self._before_forward, with_kwargs=True),
             model.register_forward_hook(self._after_forward, always_call=True),
         ]
 
     def __getstate__(self) -> dict[str, Any]:
-        dropped = dict.fromkeys(('_pending', '_current', '_labelled'))
-        return {**self.__dict__, **dropped, '_live': False}
+        return {**self.__dict__, '_model': self.model, '_pending': None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _model=weakref.ref(state['_model']))
+        self.layers.bind(state['_model'])
+
+    @property
+    def model(self) -> BaseModel:
+        """The model whose layers are mixed."""
+        model = self._model()
+        if model is None:
+            raise RuntimeError(
+                'the model that this data preprocessor belonged to no longer exists; build the '
+                'preprocessor anew for another model'
+            )
+        return model
 
     def watch(self, preprocessor: nn.Module) -> None:
         """Take the plans that the augments of a data preprocessor draw."""
@@ -64,7 +85,9 @@ class HiddenMixer:
         preprocessor.__dict__[_ATTRIBUTE] = self
         self._preprocessor_handles = [
             preprocessor.register_forward_pre_hook(self._before_preprocessing),
-            preprocessor.register_forward_hook(self._after_preprocessing, always_call=True),
+            preprocessor.register_forward_hook(
+                self._after_preprocessing, with_kwargs=True, always_call=True
+            ),
         ]
 
     def remove(self) -> None:
@@ -84,10 +107,13 @@ class HiddenMixer:
         """
         key = (layers, channel_axis)
         if key not in self._sites:
-            sites = resolve_layers(self._model, layers, inputs, channel_axis)
+            sites = resolve_layers(self.model, layers, inputs, channel_axis)
             for site in sites:
                 if not site.is_input and site.name not in self._handles:
-                    self._hook(site)
+                    module = self.model.get_submodule(site.name)
+                    self._handles[site.name] = self.layers.hook(site, module)
+                    # Frames compiled before this hook existed would not call it.
+                    torch.compiler.reset()
             self._sites[key] = sites
             table = ', '.join(f'{s.name} ({s.channels} channels, axis {s.axis})' for s in sites)
             MMLogger.get_current_instance().info(f'Mixed layers: {table}')
@@ -95,22 +121,12 @@ class HiddenMixer:
 
     def warn_soft_targets(self) -> None:
         """Warn once if the loss is meant for 0/1 targets and the augment leaves them soft."""
-        losses = {type(module).__name__ for module in self._model.modules()}
+        losses = {type(module).__name__ for module in self.model.modules()}
         for name in losses.intersection(_HARD_TARGET_LOSSES):
             MMLogger.get_current_instance().warning(
                 f'{name} is defined for targets 0 and 1, but mixed targets are soft: '
                 'set label_threshold in the batch augment.'
             )
-
-    def _hook(self, site: LayerSite) -> None:
-        module = self._model.get_submodule(site.name)
-        if site.before:
-            handle = module.register_forward_pre_hook(partial(self._on_input, site.name))
-        else:
-            handle = module.register_forward_hook(partial(self._on_output, site.name))
-        self._handles[site.name] = handle
-        # Frames compiled before this hook existed would not call it.
-        torch.compiler.reset()
 
     def _unwatch(self) -> None:
         for handle in self._preprocessor_handles:
@@ -118,11 +134,8 @@ class HiddenMixer:
         self._preprocessor_handles = []
 
     def _drop_plans(self) -> None:
-        self._pending: MixPlan | None = None
-        self._current: MixPlan | None = None
-        self._labelled: Any = None
-        self._live = False
-        self._fired = 0
+        self._pending = self.layers.plan = None
+        self.layers.live = False
 
     @torch.compiler.disable
     def _before_preprocessing(self, preprocessor: Any, args: tuple) -> None:
@@ -131,8 +144,9 @@ class HiddenMixer:
         if unused is not None:
             raise RuntimeError(
                 f"the labels of the last batch were mixed for layer '{unused.site.name}', but the "
-                f"model {type(self._model).__name__} was never called in mode='loss' with it; call "
-                'the model itself (not its loss method), or preprocess with training=False'
+                f'model {type(self.model).__name__} was never called with it in training mode and '
+                "mode='loss'; call the model itself (not its loss method), or preprocess with "
+                'training=False'
             )
         for augment in _augments(preprocessor):
             augment.mixer = self
@@ -141,56 +155,58 @@ class HiddenMixer:
             preprocessor.to_onehot = True
 
     @torch.compiler.disable
-    def _after_preprocessing(self, preprocessor: nn.Module, args: tuple, output: Any) -> None:
-        for augment in _augments(preprocessor):
-            plan = augment.take_plan()
-            if plan is not None and output is not None:
-                self._pending = plan
-        _make_targets_float(output)
+    def _after_preprocessing(
+        self, preprocessor: nn.Module, args: tuple, kwargs: dict[str, Any], output: Any
+    ) -> None:
+        augments = _augments(preprocessor)
+        plans = [augment.take_plan() for augment in augments]
+        samples = output.get('data_samples') if isinstance(output, dict) else None
+        training = kwargs.get('training', args[1] if len(args) > 1 else False)
+        first = _first(samples)
+        if first is None:
+            return
+        if augments and training and 'gt_score' not in first:
+            raise ValueError(
+                f'{type(augments[0]).__name__} needs labels to mix, but the first '
+                f'{type(first).__name__} of the batch has neither gt_label nor gt_score (is it '
+                'multi-task or unlabelled?); take the augment out of train_cfg.augments'
+            )
+        _OWNERS.pop(first, None)
+        self._pending = next((plan for plan in plans if plan is not None), None)
+        if self._pending is not None:
+            _OWNERS[first] = weakref.ref(self)
+        _make_targets_float(samples)
 
     @torch.compiler.disable
     def _before_forward(self, model: nn.Module, args: tuple, kwargs: dict[str, Any]) -> None:
+        layers = self.layers
+        layers.live, layers.fired = False, 0
         mode = kwargs.get('mode', args[2] if len(args) > 2 else 'tensor')
-        sample = _first(kwargs.get('data_samples', args[1] if len(args) > 1 else None))
-        # Some optimizers pass a batch through the model twice; its labels are mixed both times.
-        again = self._labelled is not None and sample is self._labelled
-        self._live = mode == 'loss' and model.training and (self._pending is not None or again)
-        if self._live and self._pending is not None:
-            self._current, self._pending, self._labelled = self._pending, None, sample
-        self._fired = 0
+        first = _first(kwargs.get('data_samples', args[1] if len(args) > 1 else None))
+        if mode != 'loss' or not model.training or first not in _OWNERS:
+            return
+        owner = _OWNERS[first]()
+        if owner is self and (self._pending or layers.plan):
+            # Some optimizers pass a batch through the model twice; its labels are mixed both times.
+            layers.plan, self._pending = self._pending or layers.plan, None
+            layers.live = True
+        else:
+            raise RuntimeError(
+                'the labels of this batch were mixed for a hidden layer of another model, or of an '
+                f'earlier step, but {type(model).__name__} is to learn from them; give each model '
+                'batches from its own data preprocessor'
+            )
 
     @torch.compiler.disable
     def _after_forward(self, model: nn.Module, args: tuple, output: Any) -> None:
-        live, self._live = self._live, False
+        layers = self.layers
+        live, layers.live = layers.live, False
         # After an error in the model there is no output, and that error is the one to report.
-        if live and output is not None and self._fired != 1 and self._current is not None:
+        if live and output is not None and layers.fired != 1 and layers.plan is not None:
             raise RuntimeError(
-                f"the labels were mixed for layer '{self._current.site.name}', but this layer ran "
-                f'{self._fired} times in the forward pass; choose another layer'
+                f"the labels were mixed for layer '{layers.plan.site.name}', but this layer ran "
+                f'{layers.fired} times in the forward pass; choose another layer'
             )
-
-    @torch.compiler.disable
-    def _on_output(self, name: str, module: nn.Module, args: tuple, output: Any) -> Any:
-        return self._mix(name, output)
-
-    @torch.compiler.disable
-    def _on_input(self, name: str, module: nn.Module, args: tuple) -> Any:
-        mixed = self._mix(name, args[0] if args else None)
-        return None if mixed is None else (mixed, *args[1:])
-
-    def _mix(self, name: str, features: Any) -> Any:
-        plan = self._current
-        if plan is None or plan.site.name != name or not (self._live or _in_backward()):
-            return None
-        found = find_feature(features, plan.perm.numel())
-        if found is None:
-            raise RuntimeError(
-                f"layer '{name}' no longer gives a single feature tensor for the "
-                f'{plan.perm.numel()} images whose labels were mixed; choose another layer'
-            )
-        self._fired += self._live
-        position, tensor = found
-        return replace_feature(features, position, mix_layer(tensor, plan))
 
 
 def attach(model: BaseModel) -> HiddenMixer:
@@ -203,11 +219,9 @@ def attach(model: BaseModel) -> HiddenMixer:
     """
     if not isinstance(model, BaseModel):
         raise TypeError(f'a BaseModel of MMEngine is needed, got {type(model).__name__}')
-    mixer = model.__dict__.get(_ATTRIBUTE)
-    if mixer is None:
-        mixer = model.__dict__[_ATTRIBUTE] = HiddenMixer(model)
-        mixer.watch(model.data_preprocessor)
-    return mixer
+    if _ATTRIBUTE not in model.__dict__:
+        _bind(model, model.data_preprocessor)
+    return model.__dict__[_ATTRIBUTE]
 
 
 def detach(model: BaseModel) -> None:
@@ -231,10 +245,13 @@ def install() -> None:
 
 def _on_registration(parent: nn.Module, name: str, child: nn.Module | None) -> None:
     if name == 'data_preprocessor' and isinstance(parent, BaseModel) and child is not None:
-        mixer = parent.__dict__.get(_ATTRIBUTE)
-        if mixer is None:
-            mixer = parent.__dict__[_ATTRIBUTE] = HiddenMixer(parent)
-        mixer.watch(child)
+        _bind(parent, child)
+
+
+def _bind(model: BaseModel, preprocessor: nn.Module) -> None:
+    if _ATTRIBUTE not in model.__dict__:
+        model.__dict__[_ATTRIBUTE] = HiddenMixer(model)
+    model.__dict__[_ATTRIBUTE].watch(preprocessor)
 
 
 def _augments(preprocessor: nn.Module) -> list[Any]:
@@ -243,23 +260,18 @@ def _augments(preprocessor: nn.Module) -> list[Any]:
     return [augment for augment in chosen if hasattr(augment, 'take_plan')]
 
 
-def _first(samples: Any) -> Any:
-    """The first sample of a batch, which survives the wrappers that copy lists."""
-    return samples[0] if isinstance(samples, list | tuple) and samples else None
+def _first(samples: Any) -> BaseDataElement | None:
+    """The first sample of a batch, if it is of the kind that a classifier gets."""
+    first = samples[0] if isinstance(samples, list | tuple) and samples else None
+    return first if isinstance(first, BaseDataElement) else None
 
 
-def _make_targets_float(output: Any) -> None:
+def _make_targets_float(samples: Any) -> None:
     """Let training go on when a recipe takes the augments away.
 
     MMPretrain's own one-hot labels are integers then, which its cross entropy refuses.
     """
-    samples = output.get('data_samples') if isinstance(output, dict) else None
-    for sample in samples or ():
+    for sample in samples:
         score = getattr(sample, 'gt_score', None)
         if isinstance(score, Tensor) and not score.is_floating_point():
             sample.set_gt_score(score.float())
-
-
-def _in_backward() -> bool:
-    """Whether autograd is running: a checkpointed forward is being recomputed."""
-    return torch._C._current_graph_task_id() != -1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -51,7 +50,7 @@ def draw_lambda(
     """Draw lambda ~ Beta(alpha, alpha).
 
     Args:
-        alpha: At least 0. 0 means lambda = 1, no mixing, as Mixup's authors have it.
+        alpha: In [0, 1e6]. 0 means lambda = 1, no mixing, as Mixup's authors have it.
         size: Number of draws, or None for one number.
         generator: Source of the draw, a CPU generator.
 
@@ -137,10 +136,10 @@ def _draw_seed(generator: torch.Generator | None) -> int:
 
 
 def check_alpha(alpha: float) -> None:
-    """Refuse anything but a finite number of at least 0."""
+    """Refuse anything but a number in [0, 1e6]: larger ones overflow, and mean lambda = 1/2."""
     functional.check_number('alpha', alpha)
-    if not (alpha >= 0 and math.isfinite(alpha)):
-        raise ValueError(f'alpha must be a finite number >= 0, got {alpha}')
+    if not 0 <= alpha <= 1e6:
+        raise ValueError(f'alpha must lie in [0, 1e6], got {alpha}')
 
 
 def check_ratio(ratio: float) -> None:

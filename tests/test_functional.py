@@ -122,12 +122,19 @@ def test_result_may_be_changed_in_place_before_backward():
 @pytest.mark.parametrize(
     ('change', 'error', 'message'),
     [
-        ({'x': torch.ones(3, 4, dtype=torch.int64)}, TypeError, 'must be floating point'),
+        (
+            {'x': torch.ones(3, 4, dtype=torch.int64)},
+            TypeError,
+            'must be a floating-point tensor, got torch.int64',
+        ),
         ({'perm': torch.tensor([0, 0, 1])}, ValueError, r'permutation of 0\.\.2'),
         ({'perm': torch.tensor([1, 0])}, ValueError, r'each of 3 images, got shape \(2,\)'),
         ({'perm': torch.tensor([0.0, 1.0, 2.0])}, TypeError, 'perm must be an int64 tensor'),
         ({'channels': torch.tensor([4])}, ValueError, r'0\.\.3, got 4\.\.4'),
         ({'channels': torch.zeros(2, 1, dtype=torch.int64)}, ValueError, r'\(n,\) or \(3, n\)'),
+        ({'channels': torch.tensor([1, 2, 1])}, ValueError, 'must not repeat one'),
+        ({'channels': [0]}, TypeError, 'channels must be an int64 tensor, got list'),
+        ({'lam': 'a'}, TypeError, "lam must be a number, got 'a'"),
         ({'channels': torch.tensor([True])}, TypeError, 'channels must be an int64 tensor'),
         ({'lam': 1.5}, ValueError, r'lam must lie in \[0, 1\], got 1.5'),
         ({'lam': float('nan')}, ValueError, 'lam must lie in'),
@@ -172,6 +179,8 @@ def test_label_weight_counts_the_channels_really_mixed():
     torch.testing.assert_close(label_weight(1, 4, lam), torch.tensor([0.75, 0.875, 1.0]))
     with pytest.raises(ValueError, match='got 5 of 4'):
         label_weight(5, 4, 0.5)
+    with pytest.raises(ValueError, match=r'lam must lie in \[0, 1\], got 1.5'):
+        label_weight(1, 4, 1.5)
 
 
 @pytest.mark.parametrize('dtype', [torch.float32, torch.int64, torch.bool, torch.bfloat16])
@@ -214,6 +223,20 @@ def test_a_class_of_both_images_survives_every_lambda_and_threshold(dtype):
     # The same where somebody else has mixed, with a rounding error.
     sums = torch.tensor([[0.3], [0.9]], dtype=dtype) + torch.tensor([[0.7], [0.1]], dtype=dtype)
     assert threshold_targets(sums, 1.0).tolist() == [[1], [1]]
+
+
+@pytest.mark.parametrize('dtype', [torch.float32, torch.bfloat16, torch.float16, torch.int64])
+@pytest.mark.parametrize('m', [1e-4, 0.01, 0.5])
+def test_a_class_of_neither_image_never_passes_the_threshold(dtype, m):
+    y = torch.tensor([[0, 0, 1, 0]], dtype=dtype)
+    assert threshold_targets(y, m).tolist() == [[0, 0, 1, 0]]
+    assert threshold_targets(torch.tensor([[0.48]]), 0.5).item() == 0
+
+
+def test_an_empty_batch_stays_empty():
+    none = torch.zeros(0, 4)
+    mixed = mix_features(none, torch.zeros(0, dtype=torch.int64), torch.tensor([0]), 0.5)
+    assert mixed.shape == (0, 4)
 
 
 def test_threshold_at_equality_and_of_empty_images():

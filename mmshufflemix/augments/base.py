@@ -25,7 +25,7 @@ class MixAugment:
     """Base of the batch augments: mixes a layer drawn from a set, and the labels to match.
 
     Args:
-        alpha: Parameter of lambda ~ Beta(alpha, alpha), at least 0; 0 switches mixing off.
+        alpha: Parameter of lambda ~ Beta(alpha, alpha), in [0, 1e6]; 0 means lambda = 1.
         ratio: Share of mixed channels, in [0, 1].
         mode: 'soft' interpolates the channels, 'hard' swaps them (lambda = 0).
         layers: 'auto' for the input and the four stages, or numbers (0 = input, 1..n = stages,
@@ -94,6 +94,7 @@ class MixAugment:
             ValueError: If the targets are not (N, K) with values in [0, 1].
             RuntimeError: If a hidden layer is asked for and no model is bound.
         """
+        self._plan = None
         _check_targets(batch_score, len(batch_inputs))
         plan = draw_plan(self._sites(batch_inputs), len(batch_inputs), **self._draws)
         targets = functional.mix_targets(batch_score, plan.perm, plan.label_weight)
@@ -147,7 +148,8 @@ def _check_targets(scores: Tensor, batch_size: int) -> None:
         )
     # On a GPU the check would wait for the device each step; the datasets check labels as well.
     if scores.device.type == 'cpu' and scores.numel():
-        wrong = ((scores < 0) | (scores > 1) | scores.isnan()).nonzero()
+        rounding = 1e-6
+        wrong = ((scores < -rounding) | (scores > 1 + rounding) | scores.isnan()).nonzero()
         if len(wrong):
             row, column = wrong[0].tolist()
             raise ValueError(

@@ -17,7 +17,7 @@ class InputMixup(MixAugment):
     """Mixup of the input images, arXiv 1710.09412; ShuffleMix with S = {0} and r = 1.
 
     Args:
-        alpha: Parameter of lambda ~ Beta(alpha, alpha), at least 0; 0 means lambda = 1, no mixing.
+        alpha: Parameter of lambda ~ Beta(alpha, alpha), in [0, 1e6]; 0 means lambda = 1, no mixing.
         label_threshold: m in (0, 1]; mixed targets become 0/1 by ``>= m``.
         per_sample: Draw lambda for each image.
     """
@@ -40,7 +40,7 @@ class ManifoldMixup(MixAugment):
     """Manifold Mixup, arXiv 1806.05236: all channels of one drawn layer; ShuffleMix with r = 1.
 
     Args:
-        alpha: Parameter of lambda ~ Beta(alpha, alpha), at least 0; 0 means lambda = 1, no mixing.
+        alpha: Parameter of lambda ~ Beta(alpha, alpha), in [0, 1e6]; 0 means lambda = 1, no mixing.
         layers: The set S: 'auto' (input and four stages), numbers or module names.
         label_threshold: m in (0, 1]; mixed targets become 0/1 by ``>= m``.
         per_sample: Draw lambda for each image.

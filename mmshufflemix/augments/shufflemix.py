@@ -21,7 +21,8 @@ class ShuffleMix(MixAugment):
     really mixed (equation 5).
 
     Args:
-        alpha: Parameter of lambda ~ Beta(alpha, alpha), at least 0; 0 means lambda = 1, no mixing.
+        alpha: Parameter of lambda ~ Beta(alpha, alpha), in [0, 1e6]; 0 means lambda = 1, so that
+            mode 'soft' mixes nothing. Mode 'hard' does not use it.
         ratio: Share of mixed channels, in [0, 1]; 1 is Manifold Mixup, 0 mixes nothing.
         mode: 'soft' interpolates, 'hard' swaps (lambda = 0).
         layers: The set S: 'auto' (input and four stages), numbers or module names.

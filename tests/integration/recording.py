@@ -12,7 +12,7 @@ from mmengine.hooks import Hook
 from mmengine.runner import Runner
 
 import mmshufflemix.augments.base
-import mmshufflemix.mixer
+import mmshufflemix.live_plan
 from mmshufflemix.layers import LayerSite
 from mmshufflemix.plan import MixPlan, mix_layer
 
@@ -27,7 +27,7 @@ def recorded_mixing(note: Callable[[MixPlan], Any] = lambda plan: plan) -> Itera
         return mix_layer(x, plan)
 
     with (
-        patch.object(mmshufflemix.mixer, 'mix_layer', record),
+        patch.object(mmshufflemix.live_plan, 'mix_layer', record),
         patch.object(mmshufflemix.augments.base, 'mix_layer', record),
     ):
         yield notes

@@ -189,10 +189,10 @@ def test_configs_with_the_one_line_train(config, tmp_path, monkeypatch):
     optim_wrapper = OptimWrapper(torch.optim.SGD(model.parameters(), lr=1e-4))
     hidden = 0
     for _ in range(20):
-        model.hidden_mixer._fired = 0
+        model.hidden_mixer.layers.fired = 0
         losses = model.train_step(batch(224 if line == FIRST or small else 64), optim_wrapper)
         assert torch.isfinite(losses['loss'])
-        hidden += model.hidden_mixer._fired
+        hidden += model.hidden_mixer.layers.fired
         if hidden and len(used) == len(augments):
             break
     assert hidden
@@ -233,4 +233,4 @@ def test_configs_in_pure_python_take_the_class_or_the_option(module, name, optio
     assert augment._draws['alpha'] == 0.7
     augment.layers = ('layer3',)
     model.train_step(batch(32), OptimWrapper(torch.optim.SGD(model.parameters(), lr=1e-4)))
-    assert model.hidden_mixer._fired == 1
+    assert model.hidden_mixer.layers.fired == 1

@@ -51,9 +51,9 @@ def test_moving_average(augment: dict, tmp_path):
     average = next(h for h in runner.hooks if type(h).__name__ == 'EMAHook').ema_model.module
     assert average is not runner.model
     assert average.hidden_mixer is not runner.model.hidden_mixer
-    assert average.hidden_mixer._model is average
+    assert average.hidden_mixer.model is average
     assert average.data_preprocessor.hidden_mixer is average.hidden_mixer
-    assert average.hidden_mixer._current is None
+    assert average.hidden_mixer.layers.plan is None
     saved = torch.load(tmp_path / 'epoch_2.pth', weights_only=False)
     averaged = {key.removeprefix('module.') for key in saved['ema_state_dict']} - {'steps'}
     assert averaged == set(build_model().state_dict())

@@ -90,6 +90,11 @@ def test_check_refuses_an_empty_list():
         check_layers([])
 
 
+def test_auto_stands_alone():
+    with pytest.raises(ValueError, match="'auto' stands alone"):
+        check_layers(['auto', 1])
+
+
 @pytest.mark.parametrize('layers', [True, 1.5, None, [0, 2.0], [False], [None], {'layer1': 1}])
 def test_check_refuses_anything_but_numbers_and_names(layers):
     with pytest.raises(TypeError, match="layers must be 'auto' or a list of numbers and module"):
