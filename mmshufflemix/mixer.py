@@ -97,13 +97,16 @@ class HiddenMixer:
             handle.remove()
         self._drop_plans()
 
-    def sites(self, layers: Any, channel_axis: int | None, inputs: Tensor) -> list[LayerSite]:
+    def sites(
+        self, layers: Any, channel_axis: int | None, inputs: Tensor, user: str
+    ) -> list[LayerSite]:
         """Resolve the layers of an augment, once, and hook those that are hidden.
 
         Args:
             layers: Result of :func:`mmshufflemix.layers.check_layers`.
             channel_axis: Axis of the channels at hidden layers, None to deduce it.
             inputs: A preprocessed batch (N, C, H, W).
+            user: Name of the augment, for the log.
         """
         key = (layers, channel_axis)
         if key not in self._sites:
@@ -116,7 +119,7 @@ class HiddenMixer:
                     torch.compiler.reset()
             self._sites[key] = sites
             table = ', '.join(f'{s.name} ({s.channels} channels, axis {s.axis})' for s in sites)
-            MMLogger.get_current_instance().info(f'Mixed layers: {table}')
+            MMLogger.get_current_instance().info(f'Mixed layers: {table} (by {user})')
         return self._sites[key]
 
     def warn_soft_targets(self) -> None:

@@ -22,6 +22,8 @@ __all__ = [
     'check_task',
     'download_hint',
     'drop_pretrained',
+    'head_class',
+    'lookup',
     'merge_preprocessors',
     'prepare_config',
     'read_config',
@@ -129,18 +131,17 @@ def check_task(cfg: Config) -> None:
     Raises:
         ValueError: If they do not fit.
     """
-    head = ((cfg.get('model') or {}).get('head') or {}).get('type')
-    head_class = _lookup(MODELS, head)
+    head = head_class(cfg)
     for name in _LOADERS:
         for dataset in _datasets((cfg.get(name) or {}).get('dataset')):
-            dataset_class = _lookup(DATASETS, dataset.get('type'))
-            if not dataset_class or not head_class:
+            dataset_class = lookup(DATASETS, dataset.get('type'))
+            if not dataset_class or not head:
                 continue
             several = issubclass(dataset_class, MultiLabelDataset)
-            if several and issubclass(head_class, ClsHead):
+            if several and issubclass(head, ClsHead):
                 raise ValueError(
                     f'{name} has the multi-label data set {dataset_class.__name__} but the head '
-                    f'{head_class.__name__} gives one label an image; use a multi-label head, for '
+                    f'{head.__name__} gives one label an image; use a multi-label head, for '
                     "example model.head=dict(type='MultiLabelLinearClsHead', ...)."
                 )
 
@@ -203,7 +204,7 @@ def download_hint(cfg: Config) -> str:
     found: list[str] = []
     for name in _LOADERS:
         for dataset in _datasets((cfg.get(name) or {}).get('dataset')):
-            dataset_class = _lookup(DATASETS, dataset.get('type'))
+            dataset_class = lookup(DATASETS, dataset.get('type'))
             address = getattr(dataset_class, 'url', getattr(dataset_class, 'url_prefix', None))
             if address:
                 folder = dataset.get('data_root') or dataset.get('data_prefix')
@@ -223,5 +224,11 @@ def _datasets(dataset: Any) -> Iterator[dict[str, Any]]:
         yield from _datasets(item)
 
 
-def _lookup(registry: Any, name: Any) -> Any:
+def head_class(cfg: Config) -> Any:
+    """The class of the model's head, or None where there is none."""
+    return lookup(MODELS, ((cfg.get('model') or {}).get('head') or {}).get('type'))
+
+
+def lookup(registry: Any, name: Any) -> Any:
+    """The class of a ``type`` in a config, which is a name or the class itself."""
     return registry.get(name) if isinstance(name, str) else name

@@ -79,7 +79,7 @@ def fail_in_worker() -> None:
         (build_unknown, 'NoSuchBackbone is not in the'),
         (build_wrong_argument, "__init__() got an unexpected keyword argument 'dept'"),
         (build_refused, 'invalid depth 17'),
-        (own_error, 'alpha must be'),
+        (own_error, 'alpha must'),
         (fail_in_worker, "No such file or directory: 'image.jpg'"),
     ],
 )

@@ -76,6 +76,22 @@ def write_job(folder: Path, augment: str = 'mmshufflemix.ShuffleMix') -> Path:
     return config
 
 
+def write_plain_job(folder: Path) -> Path:
+    """Like :func:`write_job`, with MMEngine's hooks only and a new seed every time."""
+    config = write_job(folder)
+    runtime = folder / 'runtime.py'
+    runtime.write_text(
+        "custom_imports = dict(imports=['mmshufflemix'], allow_failed_imports=False)\n"
+        "default_scope = 'mmpretrain'\n"
+        "default_hooks = dict(logger=dict(type='LoggerHook'), "
+        "checkpoint=dict(type='CheckpointHook', interval=1))\n"
+    )
+    text = config.read_text()
+    shipped = str(ROOT / 'configs' / '_base_' / 'default_runtime.py')
+    config.write_text(text.replace(shipped, str(runtime)))
+    return config
+
+
 def load_job(config: Path, work_dir: Path, **options: Any) -> Config:
     """Read the config with options such as ``train_cfg__max_epochs=4``."""
     cfg = Config.fromfile(config)

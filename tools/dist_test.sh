@@ -4,8 +4,15 @@
 # MMPretrain; PYTHON chooses the interpreter.
 set -euo pipefail
 
+USAGE="usage: bash $0 CONFIG CHECKPOINT PROCESSES [options of tools/test.py]"
+case "${1:-}" in
+-h | --help)
+    echo "$USAGE"
+    exit 0
+    ;;
+esac
 if [ $# -lt 3 ]; then
-    echo "error: usage: bash $0 CONFIG CHECKPOINT PROCESSES [options of tools/test.py]" >&2
+    echo "error: $USAGE" >&2
     exit 1
 fi
 TOOLS=$(cd "$(dirname "$0")" && pwd)
@@ -15,6 +22,14 @@ CONFIG=$1
 CHECKPOINT=$2
 PROCESSES=$3
 shift 3
+if [ ! -f "$CONFIG" ]; then
+    echo "error: config '$CONFIG' does not exist or is not a file." >&2
+    exit 1
+fi
+if [[ ! "$PROCESSES" =~ ^[1-9][0-9]*$ ]]; then
+    echo "error: PROCESSES must be a whole number of at least 1, got '$PROCESSES'." >&2
+    exit 1
+fi
 NNODES=${NNODES:-1}
 if [ -z "${PORT:-}" ] && [ "$NNODES" = 1 ]; then
     PORT=$("$PYTHON" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')

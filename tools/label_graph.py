@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from mmengine.config import Config, DictAction
+from mmengine.config import DictAction
 from mmpretrain.registry import DATASETS
 from mmpretrain.utils import register_all_modules
 
@@ -15,7 +15,7 @@ from mmshufflemix.label_graph import (
     draw_label_graph,
     save_label_graph,
 )
-from mmshufflemix.prepare import check_local_file
+from mmshufflemix.prepare import read_config
 
 
 def parse_args() -> argparse.Namespace:
@@ -49,9 +49,7 @@ def parse_args() -> argparse.Namespace:
 def main() -> None:
     args = parse_args()
     register_all_modules()
-    check_local_file(args.config, 'config')
-    config = Config.fromfile(args.config)
-    config.merge_from_dict(args.cfg_options or {})
+    config = read_config(args.config, args.cfg_options)
     if 'train_dataloader' not in config:
         raise ValueError(f'{args.config} has no train_dataloader, so there are no labels to count')
     dataset_config = config.train_dataloader.dataset

@@ -4,8 +4,15 @@
 # and starts GPUS processes on CPU cores. PYTHON chooses the interpreter.
 set -euo pipefail
 
+USAGE="usage: bash $0 PARTITION JOB_NAME CONFIG WORK_DIR [options of tools/train.py]"
+case "${1:-}" in
+-h | --help)
+    echo "$USAGE"
+    exit 0
+    ;;
+esac
 if [ $# -lt 4 ]; then
-    echo "error: usage: bash $0 PARTITION JOB_NAME CONFIG WORK_DIR [options of tools/train.py]" >&2
+    echo "error: $USAGE" >&2
     exit 1
 fi
 TOOLS=$(cd "$(dirname "$0")" && pwd)
@@ -17,6 +24,18 @@ WORK_DIR=$4
 shift 4
 GPUS=${GPUS:-8}
 GPUS_PER_NODE=${GPUS_PER_NODE:-8}
+if [ ! -f "$CONFIG" ]; then
+    echo "error: config '$CONFIG' does not exist or is not a file." >&2
+    exit 1
+fi
+if [[ ! "$GPUS" =~ ^[1-9][0-9]*$ ]]; then
+    echo "error: GPUS must be a whole number of at least 1, got '$GPUS'." >&2
+    exit 1
+fi
+if [[ ! "$GPUS_PER_NODE" =~ ^[0-9]+$ ]]; then
+    echo "error: GPUS_PER_NODE must be a whole number of at least 0, got '$GPUS_PER_NODE'." >&2
+    exit 1
+fi
 if [ "$GPUS_PER_NODE" != 0 ]; then
     PLACES="--gres=gpu:$GPUS_PER_NODE --ntasks-per-node=$GPUS_PER_NODE"
 fi

@@ -8,6 +8,9 @@ from copy import deepcopy
 
 from mmengine import dist
 from mmengine.config import Config, ConfigDict
+from mmpretrain.models import AverageClsScoreTTA
+from mmpretrain.models.heads import MultiLabelClsHead
+from mmpretrain.registry import MODELS
 
 from mmshufflemix.cli import new_parser, run_cli
 from mmshufflemix.evaluation.dump_predictions import (
@@ -23,7 +26,13 @@ from mmshufflemix.launch import (
     set_work_dir,
     with_download_hint,
 )
-from mmshufflemix.prepare import check_local_file, prepare_config, read_config
+from mmshufflemix.prepare import (
+    check_local_file,
+    head_class,
+    lookup,
+    prepare_config,
+    read_config,
+)
 
 
 def parse_args() -> argparse.Namespace:
@@ -99,9 +108,19 @@ def draw_pictures(cfg: Config, args: argparse.Namespace) -> None:
 
 def add_tta(cfg: Config) -> None:
     """Wrap model and pipeline for test-time augmentation."""
-    pipeline = cfg.test_dataloader.dataset.pipeline
+    pipeline = cfg.test_dataloader.dataset.get('pipeline')
+    if not pipeline:
+        raise ValueError(
+            f'--tta needs a pipeline in test_dataloader.dataset, and '
+            f'{cfg.test_dataloader.dataset.get("type")} has none; test the data set without a '
+            'wrapper around it.'
+        )
     if 'tta_model' not in cfg:
-        cfg.tta_model = dict(type='mmpretrain.AverageClsScoreTTA')
+        cfg.tta_model = ConfigDict(type='mmpretrain.AverageClsScoreTTA')
+    head = head_class(cfg)
+    averages = lookup(MODELS, cfg.tta_model.type) is AverageClsScoreTTA
+    if averages and head and issubclass(head, MultiLabelClsHead):
+        cfg.tta_model.type = 'mmpretrain.MultiLabelTTA'
     if 'tta_pipeline' not in cfg:
         views = [dict(type='RandomFlip', prob=1.0), dict(type='RandomFlip', prob=0.0)]
         tta = dict(type='TestTimeAug', transforms=[views, [pipeline[-1]]])

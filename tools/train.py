@@ -1,14 +1,17 @@
-"""Train a model from a config."""
+"""Train a model from a config, with the hooks that make a resumed run equal one without the stop.
+
+Hooks for this that the config lacks are added and logged.
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
-
-from mmengine.config import Config
+from typing import TYPE_CHECKING
 
 from mmshufflemix.checkpoint import latest_checkpoint
 from mmshufflemix.cli import new_parser, run_cli
+from mmshufflemix.hooks.class_check_hook import ClassCheckHook
 from mmshufflemix.hooks.train_check_hook import TrainCheckHook
 from mmshufflemix.launch import (
     add_run_options,
@@ -25,6 +28,10 @@ from mmshufflemix.prepare import (
     prepare_config,
     read_config,
 )
+from mmshufflemix.resumable import make_resumable
+
+if TYPE_CHECKING:
+    from mmengine.config import Config
 
 
 def parse_args() -> argparse.Namespace:
@@ -99,12 +106,14 @@ def set_resume(cfg: Config, resume: str) -> None:
 def main() -> None:
     args = parse_args()
     os.environ.setdefault('LOCAL_RANK', str(args.local_rank))
-    cfg = prepare_config(merge_args(read_config(args.config), args))
+    cfg = make_resumable(prepare_config(merge_args(read_config(args.config), args)))
     check_optimizer(cfg)
     check_amp(cfg)
     check_local_file(cfg.get('load_from'), 'checkpoint')
     runner = build_runner(cfg)
     runner.register_hook(TrainCheckHook())
+    if cfg.resume:
+        runner.register_hook(ClassCheckHook('train'))
     with_download_hint(runner.train, cfg)
 
 

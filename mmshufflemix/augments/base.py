@@ -122,7 +122,7 @@ class MixAugment:
                 'preprocessor of a bound model; put it into train_cfg.augments of the model, call '
                 'mmshufflemix.attach(model), or set layers=[0] to mix images only'
             )
-        return self.mixer.sites(self.layers, self.channel_axis, inputs)
+        return self.mixer.sites(self.layers, self.channel_axis, inputs, type(self).__name__)
 
 
 def refuse_unknown(name: str, unknown: dict[str, Any]) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any
 
 from mmpretrain.datasets import MultiLabelDataset
 from PIL import Image
+
+from mmshufflemix.text import some
 
 __all__ = [
     'CheckedMultiLabelDataset',
@@ -17,7 +19,6 @@ __all__ = [
     'check_inside',
     'read_json',
     'require_files',
-    'some',
 ]
 
 
@@ -144,12 +145,6 @@ def read_json(path: str) -> dict:
     if not isinstance(content, dict):
         raise ValueError(f'{path} holds a {type(content).__name__}, expected a JSON object')
     return content
-
-
-def some(items: Iterable[Any], limit: int = 5) -> str:
-    """Join the first few items for an error message."""
-    names = [str(item) for item in items]
-    return ', '.join(names[:limit]) + (', ...' if len(names) > limit else '')
 
 
 def _listing(folder: str) -> set[str]:

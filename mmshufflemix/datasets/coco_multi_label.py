@@ -13,8 +13,8 @@ from mmshufflemix.datasets.checked_multi_label import (
     check_class_names,
     check_inside,
     read_json,
-    some,
 )
+from mmshufflemix.text import some
 
 __all__ = ['COCOMultiLabel', 'read_instances']
 

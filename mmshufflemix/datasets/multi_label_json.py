@@ -12,8 +12,8 @@ from mmshufflemix.datasets.checked_multi_label import (
     CheckedMultiLabelDataset,
     check_class_names,
     read_json,
-    some,
 )
+from mmshufflemix.text import some
 
 __all__ = ['MultiLabelJSON', 'read_labels']
 

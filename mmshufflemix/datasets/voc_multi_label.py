@@ -12,9 +12,9 @@ from mmpretrain.registry import DATASETS
 from mmshufflemix.datasets.checked_multi_label import (
     CheckedMultiLabelDataset,
     require_files,
-    some,
 )
 from mmshufflemix.datasets.voc_files import read_image_list, read_objects
+from mmshufflemix.text import some
 
 __all__ = ['VOCMultiLabel', 'split_difficult']
 

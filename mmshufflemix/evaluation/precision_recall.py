@@ -32,7 +32,9 @@ def precision_recall_f1(
 
     CP and CR are the means of the classes' precisions and recalls, CF1 is taken from these two
     means. A class that is never predicted has precision 0. A class without positives has no recall
-    and is left out of both means. OP, OR and OF1 count over the cells of all classes.
+    and is left out of both means. OP, OR and OF1 count over the cells of all classes;
+    ML-GCN's released code also adds one prediction to OP for a class that is never predicted, which
+    the definition does not have and this function does not do.
 
     Args:
         predicted: Boolean predictions of shape (N, K).

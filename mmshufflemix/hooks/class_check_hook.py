@@ -1,21 +1,30 @@
-"""Refuse to test a checkpoint on data with other classes."""
+"""Refuse a checkpoint of other classes or of another model."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mmengine.hooks import Hook
 from mmengine.logging import print_log
+from mmengine.model import is_model_wrapper
 from mmengine.runner import Runner
 from mmpretrain.registry import HOOKS
+from torch import nn
 
-__all__ = ['ClassCheckHook', 'compare_classes']
+from mmshufflemix.text import some
+
+__all__ = ['ClassCheckHook', 'compare_classes', 'missing_weights']
 
 
-def compare_classes(trained: Sequence[str], tested: Sequence[str]) -> str:
-    """Compare the class names of a checkpoint with those of a test set.
+def compare_classes(trained: Sequence[str], found: Sequence[str], name: str = 'test set') -> str:
+    """Compare the class names of a checkpoint with those of a data set.
+
+    Args:
+        trained: Classes of the checkpoint.
+        found: Classes of the data set.
+        name: What messages call the data set.
 
     Returns:
         A warning if the names differ, an empty string if they are equal.
@@ -23,38 +32,63 @@ def compare_classes(trained: Sequence[str], tested: Sequence[str]) -> str:
     Raises:
         ValueError: If their number differs, or the same names come in another order.
     """
-    trained, tested = list(trained), list(tested)
-    if len(trained) != len(tested):
+    trained, found = list(trained), list(found)
+    if len(trained) != len(found):
         raise ValueError(
-            f'the checkpoint was trained on {len(trained)} classes ({_some(trained)}) and the test '
-            f'set has {len(tested)} ({_some(tested)}); use the checkpoint of this data set.'
+            f'the checkpoint was trained on {len(trained)} classes ({some(trained, limit=3)}) and '
+            f'the {name} has {len(found)} ({some(found, limit=3)}); '
+            'use the checkpoint of this data set.'
         )
-    if trained == tested:
+    if trained == found:
         return ''
-    different = [index for index in range(len(tested)) if trained[index] != tested[index]]
+    different = [index for index in range(len(found)) if trained[index] != found[index]]
     first = different[0]
-    where = f'class {first} is {trained[first]!r} in the checkpoint, {tested[first]!r} in the data'
-    if sorted(trained) == sorted(tested):
+    where = f'class {first} is {trained[first]!r} in the checkpoint, {found[first]!r} in the data'
+    if sorted(trained) == sorted(found):
         raise ValueError(
-            f'the checkpoint and the test set have the same classes in another order ({where}); '
+            f'the checkpoint and the {name} have the same classes in another order ({where}); '
             'set metainfo=dict(classes=...) of the data set to the order of training.'
         )
-    return f'{len(different)} of {len(tested)} class names differ: {where}.'
+    return f'{len(different)} of {len(found)} class names differ: {where}.'
 
 
-def _some(names: Sequence[str]) -> str:
-    return ', '.join(names[:3]) + (', ...' if len(names) > 3 else '')
+def missing_weights(model: nn.Module, state_dict: Mapping[str, Any]) -> list[str]:
+    """Name the parameters of a model that a checkpoint does not bring."""
+    known = {name.removeprefix('module.') for name in state_dict}
+    return [name for name, _ in model.named_parameters() if name not in known]
 
 
 @HOOKS.register_module()
 class ClassCheckHook(Hook):
-    """Compares the classes of a loaded checkpoint with the test set's, before testing."""
+    """Checks that a checkpoint to test or to resume is one of this data set and this model.
+
+    Args:
+        split: 'test', or 'train' where training is resumed.
+    """
+
+    def __init__(self, split: str = 'test') -> None:
+        self.split = split
 
     def after_load_checkpoint(self, runner: Runner, checkpoint: dict[str, Any]) -> None:
-        """Refuse or warn, see :func:`compare_classes`."""
+        """Refuse or warn, see :func:`compare_classes`.
+
+        Raises:
+            ValueError: If classes differ in number or order, or weights are missing.
+        """
+        resuming = self.split == 'train'
+        loader = runner.train_dataloader if resuming else runner.test_dataloader
         trained = (checkpoint.get('meta', {}).get('dataset_meta') or {}).get('classes')
-        tested = (getattr(runner.test_dataloader.dataset, 'metainfo', None) or {}).get('classes')
-        if trained and tested:
-            warning = compare_classes(trained, tested)
+        found = (getattr(loader.dataset, 'metainfo', None) or {}).get('classes')
+        if trained and found:
+            warning = compare_classes(trained, found, 'training set' if resuming else 'test set')
             if warning:
                 print_log(warning, logger='current', level=logging.WARNING)
+        model = runner.model.module if is_model_wrapper(runner.model) else runner.model
+        missing = missing_weights(model, checkpoint.get('state_dict', checkpoint))
+        if missing:
+            raise ValueError(
+                f'the checkpoint lacks {len(missing)} weights of this model '
+                f'({some(missing, limit=3)}), so another config has written it; use the '
+                'checkpoint of this config'
+                f'{", or another --work-dir" if resuming else ""}.'
+            )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from mmshufflemix.label_graph.embeddings import ppmi_vectors, random_vectors
 from mmshufflemix.label_graph.file import LabelGraph, load_label_graph, save_label_graph
 from mmshufflemix.label_graph.statistics import count_labels
 from mmshufflemix.label_graph.word_vectors import name_vectors, read_word_vectors, words_of
+from mmshufflemix.text import some
 
 __all__ = [
     'build_label_graph',
@@ -34,12 +35,21 @@ def label_lists(dataset: Any) -> Iterator[list[int]]:
     Args:
         dataset: An MMEngine dataset with ``gt_label`` in its data infos, or anything with a length
             and ``get_cat_ids``. Classes in ``gt_label_difficult`` are left out.
+
+    Raises:
+        TypeError: If the dataset is of another kind.
+        ValueError: If it has one label an image, or none.
     """
     if isinstance(dataset, RepeatDataset | ClassBalancedDataset):
         yield from label_lists(dataset.dataset)
     elif isinstance(dataset, ConcatDataset):
         for part in dataset.datasets:
             yield from label_lists(part)
+    elif not hasattr(dataset, 'get_data_info') and not hasattr(dataset, 'get_cat_ids'):
+        raise TypeError(
+            f'the dataset {type(dataset).__name__} does not tell the classes of its images; '
+            'expected a multi-label dataset of MMPretrain, or one with get_cat_ids(index)'
+        )
     else:
         for index in range(len(dataset)):
             yield _labels_of(dataset, index)
@@ -79,8 +89,9 @@ def build_label_graph(
         seed: Seed of all draws.
 
     Raises:
-        ValueError: If the dataset names no classes or has no label, an option is unknown, or the
-            file of word vectors is malformed or holds no word of any class.
+        TypeError: If the dataset does not tell the classes of its images.
+        ValueError: If the dataset names no classes, has no label or one an image, an option is
+            unknown, or the file of word vectors is malformed or holds no word of any class.
         FileNotFoundError: If the file of word vectors does not exist.
     """
     if method not in ('ppmi', 'random'):
@@ -150,7 +161,13 @@ def _labels_of(dataset: Any, index: int) -> list[int]:
     if not hasattr(dataset, 'get_data_info'):
         return [int(label) for label in dataset.get_cat_ids(index)]
     info = dataset.get_data_info(index)
-    labels = {int(label) for label in np.atleast_1d(info['gt_label'])}
+    if np.ndim(info.get('gt_label')) != 1:
+        raise ValueError(
+            f'the dataset {type(dataset).__name__} has gt_label={info.get("gt_label")!r} for '
+            f'image {index}, expected a list of class ids; a label graph needs a data set with '
+            'several labels an image'
+        )
+    labels = {int(label) for label in info['gt_label']}
     # MMPretrain's VOC has no difficult class among the labels, and calls a class difficult also
     # where it has other objects in the image.
     if not isinstance(dataset, VOC):
@@ -163,8 +180,8 @@ def _from_words(classes: Sequence[str], path: str, dim: int, seed: int) -> tuple
     averages, missing = name_vectors(classes, read_word_vectors(path, words, dim))
     if not averages:
         raise ValueError(
-            f'{path} has no vector for any of the {len(classes)} classes ({_some(classes)}); '
-            'expected word vectors in the language of the class names'
+            f'{path} has no vector for any of the {len(classes)} classes '
+            f'({some(classes, limit=3)}); expected word vectors in the language of the class names'
         )
     vectors = random_vectors(len(classes), dim, seed)
     for index, name in enumerate(classes):
@@ -179,8 +196,3 @@ def _from_words(classes: Sequence[str], path: str, dim: int, seed: int) -> tuple
     if partly:
         source += f'; found in part: {", ".join(partly)}'
     return vectors, source
-
-
-def _some(names: Iterable[str]) -> str:
-    listed = list(names)
-    return ', '.join(listed[:3]) + (', ...' if len(listed) > 3 else '')

@@ -2,6 +2,7 @@
 
 from mmshufflemix.models.global_max_pooling import GlobalMaxPooling
 from mmshufflemix.models.mlgcn_head import MLGCNHead
+from mmshufflemix.models.multi_label_tta import MultiLabelTTA
 from mmshufflemix.models.preact_resnet import PreActResNet
 
-__all__ = ['GlobalMaxPooling', 'MLGCNHead', 'PreActResNet']
+__all__ = ['GlobalMaxPooling', 'MLGCNHead', 'MultiLabelTTA', 'PreActResNet']

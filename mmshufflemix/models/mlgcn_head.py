@@ -77,6 +77,7 @@ class MLGCNHead(MultiLabelClsHead):
         self.adjacency: Tensor
         self.embeddings: Tensor
         self._folded: Tensor | None = None
+        self._folded_from: list[int] = []
         self.gcn1 = GraphConvolution(embed_dim, hidden_channels)
         self.gcn2 = GraphConvolution(hidden_channels, in_channels)
         self.register_buffer('adjacency', torch.zeros(num_classes, num_classes))
@@ -96,12 +97,14 @@ class MLGCNHead(MultiLabelClsHead):
         if len(graph.classes) != self.num_classes:
             raise ValueError(
                 f'{name} has {len(graph.classes)} classes but the head has num_classes='
-                f'{self.num_classes}; set num_classes, or take the graph of this data set'
+                f'{self.num_classes}; give label_graph a new path, which is then built from the '
+                f'training set, or set num_classes'
             )
         if graph.embeddings.shape[1] != self.embed_dim:
             raise ValueError(
                 f'{name} has class vectors of length {graph.embeddings.shape[1]} but the head '
-                f'has embed_dim={self.embed_dim}; set embed_dim={graph.embeddings.shape[1]}'
+                f'has embed_dim={self.embed_dim}; set embed_dim={graph.embeddings.shape[1]}, or '
+                'give label_graph a new path'
             )
         adjacency = label_adjacency(graph.counts, graph.cooccurrence, self.threshold, self.reweight)
         self.adjacency.copy_(torch.from_numpy(adjacency))
@@ -136,7 +139,7 @@ class MLGCNHead(MultiLabelClsHead):
         """The classifiers of all classes (K, C).
 
         Without gradients in eval mode they are computed once and kept until the head is trained,
-        moved, or loaded again.
+        moved, loaded again, or one of its tensors is changed in place.
 
         Raises:
             RuntimeError: If the head has no label graph yet.
@@ -150,8 +153,14 @@ class MLGCNHead(MultiLabelClsHead):
         if self.training or torch.is_grad_enabled():
             self._folded = None
             return self._label_branch()
-        if self._folded is None:
-            self._folded = self._label_branch()
+        sources = (self.gcn1.weight, self.gcn2.weight, self.adjacency, self.embeddings)
+        # Changes are counted neither in compiled code nor for tensors made in inference mode.
+        recorded = torch.compiler.is_compiling() or torch.jit.is_tracing()
+        if recorded or any(source.is_inference() for source in sources):
+            return self._label_branch()
+        versions = [source._version for source in sources]
+        if self._folded is None or self._folded_from != versions:
+            self._folded, self._folded_from = self._label_branch(), versions
         return self._folded
 
     @torch.no_grad()

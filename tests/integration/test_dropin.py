@@ -71,7 +71,11 @@ CONFIGS = {
 
 def mixed_layers(expected: list[tuple[str, int, int]]) -> str:
     sites = [('input', 3, 1), *((f'backbone.{name}', *rest) for name, *rest in expected)]
-    return 'Mixed layers: ' + ', '.join(f'{n} ({c} channels, axis {a})' for n, c, a in sites)
+    return (
+        'Mixed layers: '
+        + ', '.join(f'{n} ({c} channels, axis {a})' for n, c, a in sites)
+        + ' (by ShuffleMix)'
+    )
 
 
 def build(config: str, options: dict, folder: Path) -> torch.nn.Module:

@@ -65,12 +65,26 @@ def test_any_object_with_category_ids_will_do() -> None:
     assert build_label_graph(Bare()).counts.tolist() == [1, 2, 0, 0]
 
 
-def test_single_labels_count_too(tmp_path: Path) -> None:
+def test_single_labels_are_refused(tmp_path: Path) -> None:
     (tmp_path / 'list.txt').write_text('a.jpg 0\nb.jpg 1\nc.jpg 1\n')
     dataset = CustomDataset(
         ann_file=str(tmp_path / 'list.txt'), metainfo={'classes': ('cat', 'dog')}, pipeline=[]
     )
-    assert build_label_graph(dataset).counts.tolist() == [1, 2]
+    with pytest.raises(
+        ValueError, match='CustomDataset has gt_label=0 for image 0, expected a list'
+    ):
+        build_label_graph(dataset)
+
+
+def test_a_dataset_that_tells_no_classes_is_refused() -> None:
+    class Other:
+        metainfo = {'classes': NAMES}  # noqa: RUF012
+
+        def __len__(self) -> int:
+            return 2
+
+    with pytest.raises(TypeError, match='Other does not tell the classes of its images'):
+        build_label_graph(Other())
 
 
 def voc(folder: Path) -> Path:

@@ -136,6 +136,43 @@ def test_eval_after_a_training_step_is_up_to_date(switch: bool) -> None:
     assert not torch.allclose(after, before)
 
 
+@pytest.mark.parametrize('name', ['gcn1.weight', 'gcn2.weight', 'adjacency', 'embeddings'])
+def test_eval_after_a_change_in_place_is_up_to_date(name: str) -> None:
+    head = build().eval()
+    features = torch.randn(2, 8)
+    with torch.no_grad():
+        before = head(features)
+        head.state_dict()[name].mul_(-3)
+        after = head(features)
+    expected = torch.tensor(scores_by_loops(head, features))
+    torch.testing.assert_close(after, expected, atol=1e-4, rtol=1e-4)
+    assert not torch.allclose(after, before)
+
+
+def test_a_head_made_in_inference_mode_is_up_to_date() -> None:
+    with torch.inference_mode():
+        head = build().eval()
+        before = head(torch.ones(1, 8))
+        head.gcn2.weight.mul_(2)
+        torch.testing.assert_close(head(torch.ones(1, 8)), 2 * before)
+
+
+def test_a_compiled_head_in_eval_is_up_to_date() -> None:
+    head = build().eval()
+    compiled = torch.compile(lambda features: head(features), backend='eager', fullgraph=True)
+    with torch.no_grad():
+        before = compiled(torch.ones(1, 8))
+        head.gcn2.weight.mul_(2)
+        torch.testing.assert_close(compiled(torch.ones(1, 8)), 2 * before)
+
+
+def test_tracing_a_head_in_eval() -> None:
+    head, features = build().eval(), torch.randn(2, 8)
+    with torch.no_grad():
+        traced = torch.jit.trace(head, torch.ones(1, 8))
+        torch.testing.assert_close(traced(features), head(features))
+
+
 def test_eval_after_loading_and_casting_is_up_to_date() -> None:
     head, other = build().eval(), build()
     with torch.no_grad():

@@ -88,3 +88,12 @@ def test_missing_data_is_one_sentence(tmp_path: Path, options: list[str]) -> Non
     assert done.returncode == 1
     assert 'error: the image list ' in done.stderr
     assert 'Traceback' not in done.stderr
+
+
+def test_a_broken_config_is_named(tmp_path: Path) -> None:
+    config = tmp_path / 'broken.py'
+    config.write_text('train_dataloader = dict(\n')
+    done = run_tool(config, '-o', tmp_path / 'graph.npz')
+    assert done.returncode == 1
+    assert f"error: config '{config}' cannot be read: SyntaxError" in done.stderr
+    assert 'Traceback' not in done.stderr

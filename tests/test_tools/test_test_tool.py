@@ -9,12 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from mmengine.config import Config
+from mmpretrain.registry import MODELS
 
 from mmshufflemix.checkpoint_schemes import use_safe_loading
 from mmshufflemix.evaluation.dump_predictions import DumpPredictions, to_plain, write_results
 from tests.test_checkpoint import Evil
 from tests.tiny_job import write_job
-from tests.tool_runner import run_processes, run_tool
+from tests.tool_runner import load_tool, run_processes, run_tool
 
 
 @pytest.fixture(scope='module')
@@ -60,6 +62,62 @@ def test_metrics_and_test_time_augmentation(job: tuple[Path, Path], tmp_path: Pa
         assert list(json.loads(path.read_text())) == ['accuracy/top1']
 
 
+def test_labels_of_averaged_scores(tmp_path: Path) -> None:
+    """Several labels an image: they belong to the averages, not to one of the views."""
+    config = write_job(tmp_path)
+    items = [
+        {'img_path': str(path), 'gt_label': [index % 3]}
+        for index, path in enumerate(sorted((tmp_path / 'pictures').glob('*/*.png')))
+    ]
+    ann_file = tmp_path / 'ann.json'
+    ann_file.write_text(json.dumps({'metainfo': {'classes': list('abc')}, 'data_list': items}))
+    several = tmp_path / 'several.py'
+    several.write_text(
+        f"_base_ = ['{config}']\n"
+        "model = dict(head=dict(_delete_=True, type='MultiLabelLinearClsHead', num_classes=3, "
+        'in_channels=32, topk=1))\n'
+        f"dataset = dict(_delete_=True, type='MultiLabelDataset', ann_file='{ann_file}', "
+        'pipeline=_base_.test_pipeline)\n'
+        'test_dataloader = dict(dataset=dataset)\n'
+        "test_evaluator = dict(_delete_=True, type='MultiLabelReport')\n"
+        'train_dataloader = val_dataloader = train_cfg = val_cfg = val_evaluator = None\n'
+        'optim_wrapper = param_scheduler = None\n'
+    )
+    cfg = Config.fromfile(several)
+    torch.manual_seed(0)
+    model = MODELS.build(cfg.model)
+    torch.save({'state_dict': model.state_dict()}, tmp_path / 'model.pth')
+    arguments = [several, tmp_path / 'model.pth', '--work-dir', tmp_path / 'run']
+    scores = {}
+    for name, options in (('tta', ['--tta']), ('plain', [])):
+        out = tmp_path / f'{name}.json'
+        run_tool('test', *arguments, '--out', out, *options)
+        records = json.loads(out.read_text())
+        scores[name] = [record['pred_score'] for record in records]
+        for record in records:
+            assert record['pred_label'] == [int(np.argmax(record['pred_score']))]
+    assert scores['tta'] != scores['plain']
+
+
+@pytest.mark.parametrize('own', [None, 'AverageClsScoreTTA', 'OwnTTA'])
+def test_the_model_that_averages(own: str | None) -> None:
+    """A tta_model of another class stays."""
+    tool = load_tool('test')
+    for head, expected in (
+        ('MultiLabelLinearClsHead', 'MultiLabelTTA'),
+        ('MLGCNHead', 'MultiLabelTTA'),
+        ('LinearClsHead', 'AverageClsScoreTTA'),
+    ):
+        dataset = dict(pipeline=[dict(type='PackInputs')])
+        cfg = Config(dict(model=dict(head=dict(type=head)), test_dataloader=dict(dataset=dataset)))
+        if own is not None:
+            cfg.tta_model = dict(type=own)
+        tool.add_tta(cfg)
+        wanted = own if own == 'OwnTTA' else expected
+        assert cfg.model.type.split('.')[-1] == wanted
+        assert cfg.model.module.head.type == head
+
+
 def test_pictures(job: tuple[Path, Path], tmp_path: Path) -> None:
     shown = tmp_path / 'shown'
     run_tool('test', *job, '--work-dir', tmp_path, '--show-dir', shown, '--interval', '2')
@@ -95,6 +153,14 @@ def test_mistakes(job: tuple[Path, Path], tmp_path: Path) -> None:
     without.write_text(f"_base_ = ['{config}']\ntest_dataloader = None\n")
     with pytest.raises(ValueError, match='has no test_dataloader'):
         run_tool('test', without, checkpoint)
+    wrapped = tmp_path / 'wrapped.py'
+    wrapped.write_text(
+        f"_base_ = ['{config}']\n"
+        "test_dataloader = dict(dataset=dict(_delete_=True, type='RepeatDataset', times=2,\n"
+        '    dataset=_base_.test_dataloader.dataset))\n'
+    )
+    with pytest.raises(ValueError, match='--tta needs a pipeline in .* RepeatDataset has none'):
+        run_tool('test', wrapped, checkpoint, '--tta')
     classes = 'test_dataloader.dataset.classes=[a,c,b]'
     with pytest.raises(ValueError, match='same classes in another order'):
         run_tool('test', *job, '--work-dir', tmp_path, '--cfg-options', classes)

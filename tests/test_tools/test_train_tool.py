@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ import torch
 from mmshufflemix.checkpoint import load_checkpoint_file
 from mmshufflemix.checkpoint_schemes import use_safe_loading
 from tests.test_checkpoint import Evil
-from tests.tiny_job import ROOT, write_job
+from tests.tiny_job import ROOT, write_job, write_plain_job
 from tests.tool_runner import run_processes, run_tool
 
 
@@ -39,6 +40,21 @@ def test_train_then_resume(config: Path, tmp_path: Path) -> None:
     other = tmp_path / 'other'
     run_tool('train', config, '--work-dir', other, '--resume', run / 'epoch_2.pth', *longer)
     one, two = (torch.load(d / 'epoch_3.pth', weights_only=True) for d in (run, other))
+    for name, value in one['state_dict'].items():
+        assert torch.equal(value, two['state_dict'][name]), name
+
+
+def test_a_resume_repeats_no_draw_without_the_shipped_hooks(tmp_path: Path) -> None:
+    config = write_plain_job(tmp_path)
+    whole, resumed = tmp_path / 'whole', tmp_path / 'resumed'
+    run_tool('train', config, '--work-dir', whole)
+    assert "'mmpretrain.EpochSeedHook'" in (whole / 'tiny.py').read_text().replace('"', "'")
+    resumed.mkdir()
+    shutil.copy(whole / 'epoch_1.pth', resumed)
+    run_tool('train', config, '--work-dir', resumed, '--resume')
+    assert 'added, so that a resumed run equals' in max(whole.glob('*/*.log')).read_text()
+    one, two = (torch.load(d / 'epoch_2.pth', weights_only=True) for d in (whole, resumed))
+    assert one['meta']['seed'] == two['meta']['seed']
     for name, value in one['state_dict'].items():
         assert torch.equal(value, two['state_dict'][name]), name
 
@@ -133,6 +149,51 @@ def test_launchers_say_how_they_are_used() -> None:
         result = run_processes(script)
         assert result.returncode == 1
         assert result.stderr.startswith('error: usage: bash ')
+        for flag in ('-h', '--help'):
+            result = run_processes(script, flag)
+            assert result.returncode == 0
+            assert result.stdout.startswith('usage: bash ')
+            assert not result.stderr
+
+
+@pytest.mark.parametrize(
+    ('script', 'arguments', 'message'),
+    [
+        (
+            'dist_train',
+            ['CONFIG', 'two'],
+            "PROCESSES must be a whole number of at least 1, got 'two'",
+        ),
+        ('dist_test', ['CONFIG', 'x.pth', '0'], 'PROCESSES must be a whole number'),
+        ('dist_train', ['nope.py', '2'], "config 'nope.py' does not exist"),
+        ('dist_test', ['nope.py', 'x.pth', '2'], "config 'nope.py' does not exist"),
+        ('slurm_train', ['part', 'job', 'nope.py', 'out'], "config 'nope.py' does not exist"),
+        ('slurm_test', ['part', 'job', 'nope.py', 'x.pth'], "config 'nope.py' does not exist"),
+    ],
+)
+def test_launchers_check_what_they_are_given(
+    config: Path, script: str, arguments: list[str], message: str
+) -> None:
+    result = run_processes(script, *(str(config) if a == 'CONFIG' else a for a in arguments))
+    assert result.returncode == 1
+    assert not result.stdout
+    [line] = result.stderr.splitlines()
+    assert line.startswith(f'error: {message}')
+
+
+@pytest.mark.parametrize('script', ['slurm_train', 'slurm_test'])
+@pytest.mark.parametrize(('name', 'least'), [('GPUS', 1), ('GPUS_PER_NODE', 0)])
+def test_numbers_of_slurm(config: Path, script: str, name: str, least: int) -> None:
+    result = subprocess.run(
+        ['bash', str(ROOT / 'tools' / f'{script}.sh'), 'part', 'job', str(config), 'out'],
+        env={'PATH': '/usr/bin:/bin', name: '-1'},
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 1
+    assert result.stderr == (
+        f"error: {name} must be a whole number of at least {least}, got '-1'.\n"
+    )
 
 
 def test_slurm_command_line(tmp_path: Path) -> None:
@@ -140,11 +201,13 @@ def test_slurm_command_line(tmp_path: Path) -> None:
     srun = tmp_path / 'srun'
     srun.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
     srun.chmod(0o755)
+    config = tmp_path / 'my config.py'
+    config.touch()
     for script, expected in (
-        ('slurm_train', ['my config.py', '--work-dir=out', '--launcher=slurm', '--amp']),
-        ('slurm_test', ['my config.py', 'out', '--launcher=slurm', '--amp']),
+        ('slurm_train', [str(config), '--work-dir=out', '--launcher=slurm', '--amp']),
+        ('slurm_test', [str(config), 'out', '--launcher=slurm', '--amp']),
     ):
-        arguments = ['part', 'job', 'my config.py', 'out', '--amp']
+        arguments = ['part', 'job', str(config), 'out', '--amp']
         result = subprocess.run(
             ['bash', str(ROOT / 'tools' / f'{script}.sh'), *arguments],
             env={'PATH': f'{tmp_path}:/usr/bin:/bin', 'GPUS': '2', 'GPUS_PER_NODE': '0'},

@@ -10,7 +10,7 @@ model = dict(
         # Built from the training set if missing, see LabelGraphHook and tools/label_graph.py.
         label_graph='work_dirs/label_graphs/digits_voc_trainval.npz',
         hidden_channels=64,
-        # Vectors from co-occurrence have no more dimensions than there are classes.
+        # Enough for vectors from co-occurrence, which have one direction a class.
         embed_dim=10,
         loss=dict(type='CrossEntropyLoss', use_sigmoid=True),
     ),
