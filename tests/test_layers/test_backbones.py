@@ -63,7 +63,7 @@ def classifier(name: str):
 
 def auto_sites(model, data: dict):
     inputs = model.data_preprocessor(data)['inputs']
-    return mmshufflemix.attach(model).sites('auto', None, inputs)
+    return mmshufflemix.attach(model).sites('auto', None, inputs, 'test')
 
 
 def batch(size: int, in_channels: int = 3) -> dict:
@@ -79,7 +79,7 @@ def step(model, data: dict, layer: int | str, channel_axis: int | None = None) -
     )
     model.data_preprocessor.batch_augments.augments = [augment]
     site = mmshufflemix.attach(model).sites(
-        augment.layers, channel_axis, model.data_preprocessor(data)['inputs']
+        augment.layers, channel_axis, model.data_preprocessor(data)['inputs'], 'ShuffleMix'
     )[0]
     module = model.get_submodule(site.name)
     seen = []
