@@ -18,6 +18,8 @@ __all__ = ['draw_curves', 'draw_predictions', 'judge']
 _COLOURS = {'right': '#1a7f37', 'wrong': '#cf222e', 'missed': '#bc6c00', 'difficult': '#6e7781'}
 _ROWS, _COLUMNS = 3, 6
 _LINE_HEIGHT = 0.115
+# More would reach into the picture below.
+_MAX_LINES = 6
 
 
 def judge(record: Mapping[str, Any], thr: float = 0.5) -> list[tuple[int, str]]:
@@ -55,13 +57,13 @@ def draw_predictions(
         axes.set_axis_off()
     for axes, record in zip(grid.flat, records, strict=False):
         axes.imshow(Image.open(record['img_path']))
-        for line, (label, verdict) in enumerate(judge(record)):
+        for line, (label, verdict) in enumerate(judge(record)[:_MAX_LINES]):
             _write(axes, line, f'{classes[label]} {record["pred_score"][label]:.2f}', verdict)
     legend = {
         'right': 'found',
         'missed': 'there, but scored below 0.5',
         'wrong': 'not there, but predicted',
-        'difficult': 'marked difficult, not counted',
+        'difficult': 'marked difficult, not counted in AP',
     }
     for column, (verdict, meaning) in enumerate(legend.items()):
         figure.text(
