@@ -99,7 +99,7 @@ def set_resume(cfg: Config, resume: str) -> None:
         resume = str(newest) if newest else ''
     cfg.resume = bool(resume)
     cfg.load_from = resume or None
-    if cfg.resume:
+    if cfg.get('resume'):
         drop_pretrained(cfg.get('model'))
 
 
@@ -112,7 +112,7 @@ def main() -> None:
     check_local_file(cfg.get('load_from'), 'checkpoint')
     runner = build_runner(cfg)
     runner.register_hook(TrainCheckHook())
-    if cfg.resume:
+    if cfg.get('resume'):
         runner.register_hook(ClassCheckHook('train'))
     with_download_hint(runner.train, cfg)
 

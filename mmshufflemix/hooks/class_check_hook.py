@@ -55,7 +55,9 @@ def compare_classes(trained: Sequence[str], found: Sequence[str], name: str = 't
 def missing_weights(model: nn.Module, state_dict: Mapping[str, Any]) -> list[str]:
     """Name the parameters of a model that a checkpoint does not bring."""
     known = {name.removeprefix('module.') for name in state_dict}
-    return [name for name, _ in model.named_parameters() if name not in known]
+    # Test-time augmentation wraps the model as distributed training does.
+    names = (name.removeprefix('module.') for name, _ in model.named_parameters())
+    return [name for name in names if name not in known]
 
 
 @HOOKS.register_module()
