@@ -8,7 +8,6 @@ from typing import Any
 
 from mmengine.hooks import Hook
 from mmengine.logging import print_log
-from mmengine.model import is_model_wrapper
 from mmengine.runner import Runner
 from mmpretrain.registry import HOOKS
 from torch import nn
@@ -55,7 +54,7 @@ def compare_classes(trained: Sequence[str], found: Sequence[str], name: str = 't
 def missing_weights(model: nn.Module, state_dict: Mapping[str, Any]) -> list[str]:
     """Name the parameters of a model that a checkpoint does not bring."""
     known = {name.removeprefix('module.') for name in state_dict}
-    # Test-time augmentation wraps the model as distributed training does.
+    # Distributed training and test-time augmentation wrap the model.
     names = (name.removeprefix('module.') for name, _ in model.named_parameters())
     return [name for name in names if name not in known]
 
@@ -85,8 +84,7 @@ class ClassCheckHook(Hook):
             warning = compare_classes(trained, found, 'training set' if resuming else 'test set')
             if warning:
                 print_log(warning, logger='current', level=logging.WARNING)
-        model = runner.model.module if is_model_wrapper(runner.model) else runner.model
-        missing = missing_weights(model, checkpoint.get('state_dict', checkpoint))
+        missing = missing_weights(runner.model, checkpoint.get('state_dict', checkpoint))
         if missing:
             raise ValueError(
                 f'the checkpoint lacks {len(missing)} weights of this model '
