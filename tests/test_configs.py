@@ -1,4 +1,7 @@
-"""Every shipped config: builds as it is, and trains a few steps at reduced size."""
+"""Multi-label and digits configs: each builds as it is, and trains a few steps at reduced size.
+
+The experiments on single-label images are in test_paper_configs.py.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +24,11 @@ from tests.tiny_job import ROOT
 from tests.tool_runner import run_tool
 from tests.voc_tree import write_voc_tree
 
+FOLDERS = ('voc07', 'voc07_threshold', 'voc07_small', 'coco14', 'digits', 'digits_single')
 CONFIGS = sorted(
     str(path.relative_to(ROOT / 'configs'))
-    for path in ROOT.glob('configs/*/*.py')
-    if path.parent.name != '_base_'
+    for folder in FOLDERS
+    for path in ROOT.glob(f'configs/{folder}/*.py')
 )
 PAPER = {
     'resnet101_baseline': None,
@@ -40,7 +44,7 @@ def read(name: str) -> Config:
 
 
 def test_there_are_configs_for_every_data_set() -> None:
-    assert {Path(name).parent.name for name in CONFIGS} >= {'voc07', 'coco14', 'digits'}
+    assert {Path(name).parent.name for name in CONFIGS} == set(FOLDERS)
     for data in ('voc07', 'coco14'):
         assert {f'{data}/{name}.py' for name in PAPER} <= set(CONFIGS)
 
@@ -68,6 +72,22 @@ def test_builds_as_shipped(name: str) -> None:
         assert DATASETS.get(cfg[key].dataset.type) is not None
     assert METRICS.build(cfg.val_evaluator) is not None
     assert cfg.train_dataloader.drop_last
+
+
+@pytest.mark.parametrize('network', ['resnet101', 'mlgcn'])
+def test_threshold_sweep(network: str) -> None:
+    """The five thresholds of the paper, all else as in the shipped config."""
+    shipped = read(f'voc07/{network}_shufflemix.py')
+    for tenths in range(1, 6):
+        cfg = read(f'voc07_threshold/{network}_m0{tenths}.py')
+        assert cfg.model.train_cfg.augments.pop('label_threshold') == tenths / 10
+        augments = {**shipped.model.train_cfg.augments}
+        augments.pop('label_threshold')
+        assert cfg.model.train_cfg.augments == augments
+        rest = {key: value for key, value in cfg.items() if key != 'model'}
+        assert rest == {key: value for key, value in shipped.items() if key != 'model'}
+        assert cfg.model.backbone == shipped.model.backbone
+        assert cfg.model.head == shipped.model.head
 
 
 @pytest.mark.parametrize('data', ['voc07', 'coco14'])
@@ -131,7 +151,9 @@ def roots(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     }
     for name, write in writers.items():
         write(folder / name)
-    return {name: folder / name for name in writers}
+    for name in ('voc07_threshold', 'voc07_small'):
+        writers[name] = writers['voc07']
+    return {name: folder / ('voc07' if 'voc07' in name else name) for name in writers}
 
 
 def reduced(cfg: Config, root: Path, folder: Path) -> list[str]:
@@ -141,6 +163,8 @@ def reduced(cfg: Config, root: Path, folder: Path) -> list[str]:
         narrow = {'depth': 18, 'stem_channels': 8, 'base_channels': 8, 'init_cfg': None}
         options.update({f'model.backbone.{key}': value for key, value in narrow.items()})
         options['model.head.in_channels'] = 64
+    elif cfg.model.backbone.type == 'TIMMBackbone':
+        options['model.backbone.init_cfg'] = None
     if cfg.model.head.type == 'MLGCNHead':
         options['model.head.label_graph'] = folder / 'graph.npz'
     for key in ('train_dataloader', 'val_dataloader', 'test_dataloader'):
@@ -160,7 +184,7 @@ def test_trains_and_mixes(name: str, roots: dict[str, Path], tmp_path: Path) -> 
     options = reduced(read(name), roots[path.parent.name], tmp_path)
     with recorded_mixing() as plans:
         run_tool('train', path, '--work-dir', tmp_path, '--cfg-options', *options)
-    assert len(plans) == (2 if 'shufflemix' in name else 0)
+    assert len(plans) == (0 if 'baseline' in name else 2)
     checkpoint = torch.load(tmp_path / 'epoch_1.pth', weights_only=False)
     assert checkpoint['meta']['iter'] == 2
     assert all(torch.isfinite(value).all() for value in checkpoint['state_dict'].values())

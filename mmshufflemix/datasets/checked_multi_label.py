@@ -1,39 +1,55 @@
-"""Checks that the multi-label datasets share: class names, files and pictures."""
+"""Checks that the datasets share: class names, files and pictures."""
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any
 
-from mmpretrain.datasets import MultiLabelDataset
+from mmengine.logging import print_log
+from mmpretrain.datasets import BaseDataset, MultiLabelDataset
 from PIL import Image
 
 from mmshufflemix.text import some
 
 __all__ = [
+    'CheckedDataset',
     'CheckedMultiLabelDataset',
     'check_class_names',
     'check_inside',
+    'find_missing',
     'read_json',
     'require_files',
 ]
 
 
-class CheckedMultiLabelDataset(MultiLabelDataset):
-    """Multi-label dataset that refuses bad class names, missing and broken pictures.
+class CheckedDataset(BaseDataset):
+    """Dataset that refuses bad class names, missing and broken pictures.
 
     Missing pictures are looked for once, by listing their folders, when the annotations are read.
     A dataset without a pipeline reads no pictures, so none need to be there: label statistics can
     be taken from the annotations alone.
+
+    Args:
+        *args: Arguments of MMPretrain's ``BaseDataset``.
+        missing_images: ``'error'``, or ``'skip'`` to go on without the images that have no
+            picture; their number and names are logged.
+        **kwargs: Arguments of MMPretrain's ``BaseDataset``.
 
     Raises:
         TypeError: If the class names are not a list of strings.
         ValueError: If a class name occurs twice, no image is left, or a picture cannot be decoded.
         FileNotFoundError: If pictures are missing.
     """
+
+    def __init__(self, *args: Any, missing_images: str = 'error', **kwargs: Any) -> None:
+        if missing_images not in ('error', 'skip'):
+            raise ValueError(f"missing_images must be 'error' or 'skip', got {missing_images!r}")
+        self.missing_images = missing_images
+        super().__init__(*args, **kwargs)
 
     @classmethod
     def _load_metainfo(cls, metainfo: Any = None) -> dict:
@@ -49,8 +65,20 @@ class CheckedMultiLabelDataset(MultiLabelDataset):
                 f'{type(self).__name__} found no image to use in {self.ann_file}; expected at '
                 'least one, check the file and the options that leave images out'
             )
-        if self.pipeline.transforms:
-            require_files([info['img_path'] for info in self.data_list], 'images')
+        if not self.pipeline.transforms:
+            return self.data_list
+        paths = [info['img_path'] for info in self.data_list if 'img_path' in info]
+        missing = find_missing(paths)
+        if missing and self.missing_images == 'skip' and len(missing) < len(paths):
+            print_log(
+                f'{len(missing)} of {len(paths)} images of {self.ann_file} have no picture and are '
+                f'skipped: {some(missing, limit=3)}',
+                logger='current',
+                level=logging.WARNING,
+            )
+            absent = set(missing)
+            return [info for info in self.data_list if info.get('img_path') not in absent]
+        require_files(paths, 'images')
         return self.data_list
 
     def prepare_data(self, idx: int) -> Any:
@@ -58,14 +86,18 @@ class CheckedMultiLabelDataset(MultiLabelDataset):
         try:
             return super().prepare_data(idx)
         except Exception as error:
-            path = self.get_data_info(idx)['img_path']
-            reason = _why_unreadable(path)
-            if reason is None:
+            path = self.get_data_info(idx).get('img_path')
+            reason = path and _why_unreadable(path)
+            if not reason:
                 raise
             raise ValueError(
                 f'cannot decode the image {path} ({reason}); replace it by an intact copy or take '
                 f'it out of {self.ann_file}'
             ) from error
+
+
+class CheckedMultiLabelDataset(CheckedDataset, MultiLabelDataset):
+    """The same for data with several labels an image."""
 
 
 def check_class_names(classes: Any) -> tuple[str, ...]:
@@ -106,11 +138,21 @@ def check_inside(name: str, source: str) -> None:
 
 
 def require_files(paths: Sequence[str], what: str) -> None:
-    """Check that all ``paths`` exist, listing each folder once.
+    """Check that all ``paths`` exist.
 
     Raises:
         FileNotFoundError: With the count, the first names and the folder.
     """
+    missing = find_missing(paths)
+    if missing:
+        raise FileNotFoundError(
+            f'{len(missing)} of {len(paths)} {what} are missing: {some(missing, limit=3)}; they '
+            'are looked for where data_root and data_prefix point'
+        )
+
+
+def find_missing(paths: Sequence[str]) -> list[str]:
+    """Return those of ``paths`` that do not exist, listing each folder once."""
     listings: dict[str, set[str]] = {}
     missing = []
     for path in paths:
@@ -119,11 +161,7 @@ def require_files(paths: Sequence[str], what: str) -> None:
             listings[folder] = _listing(folder or '.')
         if name not in listings[folder]:
             missing.append(path)
-    if missing:
-        raise FileNotFoundError(
-            f'{len(missing)} of {len(paths)} {what} are missing: {some(missing, limit=3)}; they '
-            'are looked for where data_root and data_prefix point'
-        )
+    return missing
 
 
 def read_json(path: str) -> dict:

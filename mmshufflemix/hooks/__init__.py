@@ -1,6 +1,7 @@
 """Runner hooks, registered in MMPretrain's HOOKS."""
 
 from mmshufflemix.hooks.broadcast_buffers_hook import BroadcastBuffersHook
+from mmshufflemix.hooks.channels_last_hook import ChannelsLastHook
 from mmshufflemix.hooks.class_check_hook import ClassCheckHook
 from mmshufflemix.hooks.epoch_seed_hook import EpochSeedHook
 from mmshufflemix.hooks.label_graph_hook import LabelGraphHook
@@ -10,6 +11,7 @@ from mmshufflemix.hooks.train_check_hook import TrainCheckHook
 
 __all__ = [
     'BroadcastBuffersHook',
+    'ChannelsLastHook',
     'ClassCheckHook',
     'EpochSeedHook',
     'LabelGraphHook',

@@ -15,8 +15,7 @@ from torch.utils.checkpoint import checkpoint
 
 __all__ = ['PreActBlock', 'PreActBottleneck', 'PreActResNet']
 
-_STEM_CHANNELS = 64
-_STAGE_CHANNELS = (64, 128, 256, 512)
+_STAGE_WIDTHS = (1, 2, 4, 8)
 _STAGE_STRIDES = (1, 2, 2, 2)
 
 
@@ -136,7 +135,7 @@ _DEPTHS: dict[int, tuple[_Block, tuple[int, ...]]] = {
 class PreActResNet(BaseBackbone):
     """Pre-activation ResNet for small images, as in the code released with arXiv 2305.18684.
 
-    The stem is one 3x3 convolution of 64 channels, and nothing follows the last block: no norm, no
+    The stem is one 3x3 convolution of 64 channels; nothing follows the last block: no norm, no
     activation. Weights keep PyTorch's default initialisation. PreActResNet18 with global average
     pooling and a linear layer of 10 classes has 11,171,146 parameters; Wide-PreActResNet18-2 is
     ``depth=18, widen_factor=2``.
@@ -144,7 +143,9 @@ class PreActResNet(BaseBackbone):
     Args:
         depth: 18 or 34 (basic blocks), 50, 101 or 152 (bottlenecks).
         widen_factor: Multiplies the channels of the four stages, those inside and those at the
-            output of a bottleneck alike; the stem keeps its 64.
+            output of a bottleneck alike; the stem keeps its width.
+        base_channels: Channels of the stem and of the first stage, 64 in the paper; fewer make the
+            whole network narrower.
         in_channels: Channels of the images.
         out_indices: Stages to return, each 0 to 3.
         frozen_stages: Parts that get no gradient and stay in eval mode: -1 none, 0 the stem, k the
@@ -166,6 +167,7 @@ class PreActResNet(BaseBackbone):
         self,
         depth: int,
         widen_factor: int = 1,
+        base_channels: int = 64,
         in_channels: int = 3,
         out_indices: Sequence[int] = (3,),
         frozen_stages: int = -1,
@@ -177,23 +179,25 @@ class PreActResNet(BaseBackbone):
         if depth not in _DEPTHS:
             raise ValueError(f'depth must be one of {", ".join(map(str, _DEPTHS))}, got {depth!r}')
         _check_integer('widen_factor', widen_factor, 1)
+        _check_integer('base_channels', base_channels, 1)
         _check_integer('in_channels', in_channels, 1)
-        _check_integer('frozen_stages', frozen_stages, -1, len(_STAGE_CHANNELS))
+        _check_integer('frozen_stages', frozen_stages, -1, len(_STAGE_WIDTHS))
         _check_out_indices(out_indices)
         self.out_indices = tuple(out_indices)
         self.frozen_stages = frozen_stages
         self.norm_eval = norm_eval
 
-        self.conv1 = _conv(in_channels, _STEM_CHANNELS, 3)
+        self.conv1 = _conv(in_channels, base_channels, 3)
         self.res_layers: list[str] = []
         block, num_blocks = _DEPTHS[depth]
-        width = _STEM_CHANNELS
-        for i, channels in enumerate(_STAGE_CHANNELS):
+        width = base_channels
+        for i, factor in enumerate(_STAGE_WIDTHS):
+            channels = base_channels * factor * widen_factor
             units = []
             for j in range(num_blocks[i]):
                 stride = _STAGE_STRIDES[i] if j == 0 else 1
-                units.append(block(width, channels * widen_factor, stride, with_cp))
-                width = channels * widen_factor * block.expansion
+                units.append(block(width, channels, stride, with_cp))
+                width = channels * block.expansion
             self.res_layers.append(f'layer{i + 1}')
             self.add_module(self.res_layers[-1], nn.Sequential(*units))
         self.feat_dim = width
@@ -206,8 +210,9 @@ class PreActResNet(BaseBackbone):
             x: Normalised images, (N, in_channels, H, W).
 
         Returns:
-            Features in ascending order of the stages. Stage i has 64 * 2^i * widen_factor
-            channels, four times as many with bottlenecks, and 1 / 2^i of the height and width.
+            Features in ascending order of the stages. Stage i has base_channels * 2^i *
+            widen_factor channels, four times as many with bottlenecks, and 1 / 2^i of the height
+            and width.
         """
         x = self.conv1(x)
         outputs = []
@@ -243,7 +248,7 @@ def _check_integer(name: str, value: int, low: int, high: int | None = None) -> 
 
 
 def _check_out_indices(out_indices: Sequence[int]) -> None:
-    stages = range(len(_STAGE_CHANNELS))
+    stages = range(len(_STAGE_WIDTHS))
     if isinstance(out_indices, Sequence) and out_indices:
         if all(index in stages for index in out_indices):
             return

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from mmshufflemix.datasets import checked_multi_label
 from mmshufflemix.datasets.checked_multi_label import check_class_names, read_json, require_files
 from mmshufflemix.datasets.voc_multi_label import VOCMultiLabel
 from tests.voc_tree import write_voc_tree
@@ -20,6 +21,29 @@ def test_missing_pictures_are_counted_when_a_pipeline_will_read_them(root):
     with pytest.raises(FileNotFoundError, match=r'1 of 3 images are missing: .*b.jpg; they are'):
         VOCMultiLabel(str(root), split='train', pipeline=LOAD)
     assert len(VOCMultiLabel(str(root), split='train')) == 3
+
+
+def test_missing_pictures_can_be_skipped(root, monkeypatch):
+    (root / 'JPEGImages' / 'b.jpg').unlink()
+    said = []
+    monkeypatch.setattr(checked_multi_label, 'print_log', lambda text, **_: said.append(text))
+    dataset = VOCMultiLabel(str(root), split='train', pipeline=LOAD, missing_images='skip')
+    names = [dataset.get_data_info(i)['img_path'].rpartition('/')[2] for i in range(len(dataset))]
+    assert names == ['a.jpg', 'c.jpg']
+    (line,) = said
+    assert line.startswith('1 of 3 images of ')
+    assert line.endswith('JPEGImages/b.jpg')
+
+
+def test_not_all_pictures_can_be_skipped(root):
+    (root / 'JPEGImages').rename(root / 'elsewhere')
+    with pytest.raises(FileNotFoundError, match='3 of 3 images are missing'):
+        VOCMultiLabel(str(root), split='train', pipeline=LOAD, missing_images='skip')
+
+
+def test_unknown_rule_for_missing_pictures(root):
+    with pytest.raises(ValueError, match="missing_images must be 'error' or 'skip', got 'ignore'"):
+        VOCMultiLabel(str(root), split='train', missing_images='ignore')
 
 
 def test_no_picture_folder(root):

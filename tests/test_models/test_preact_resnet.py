@@ -162,6 +162,15 @@ def test_stages(depth, widen, channels):
     assert net.res_layers == ['layer1', 'layer2', 'layer3', 'layer4']
 
 
+def test_base_channels_scale_stem_and_stages():
+    with torch.device('meta'):
+        net = PreActResNet(18, base_channels=8, widen_factor=2, out_indices=[0, 1, 2, 3])
+        features = net(torch.empty(2, 3, 32, 32))
+    assert net.conv1.weight.shape == (8, 3, 3, 3)
+    assert [feature.shape[1] for feature in features] == [16, 32, 64, 128]
+    assert net.feat_dim == 128
+
+
 def test_some_stages_only():
     net = PreActResNet(18).eval()
     some = PreActResNet(18, out_indices=(1, 3)).eval()
@@ -277,6 +286,7 @@ def test_its_stages_are_the_layers_that_are_mixed():
         (dict(widen_factor=0), 'widen_factor must be an integer of at least 1, got 0'),
         (dict(widen_factor=1.5), 'widen_factor must be an integer of at least 1, got 1.5'),
         (dict(widen_factor=True), 'widen_factor must be an integer of at least 1, got True'),
+        (dict(base_channels=0), 'base_channels must be an integer of at least 1, got 0'),
         (dict(in_channels=0), 'in_channels must be an integer of at least 1, got 0'),
         (dict(frozen_stages=5), 'frozen_stages must be an integer from -1 to 4, got 5'),
         (dict(frozen_stages=-2), 'frozen_stages must be an integer from -1 to 4, got -2'),

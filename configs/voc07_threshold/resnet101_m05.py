@@ -1,0 +1,3 @@
+_base_ = ['../voc07/resnet101_shufflemix.py']
+
+model = dict(train_cfg=dict(augments=dict(label_threshold=0.5)))
