@@ -1,8 +1,19 @@
 """Datasets and transforms, registered in MMPretrain's DATASETS and TRANSFORMS."""
 
+from mmshufflemix.datasets.cifar_tiles import CIFARTiles
+from mmshufflemix.datasets.class_subset import ClassSubset
 from mmshufflemix.datasets.coco_multi_label import COCOMultiLabel
 from mmshufflemix.datasets.multi_label_json import MultiLabelJSON
 from mmshufflemix.datasets.multi_scale_crop import MultiScaleCrop
+from mmshufflemix.datasets.tiny_imagenet import TinyImageNet
 from mmshufflemix.datasets.voc_multi_label import VOCMultiLabel
 
-__all__ = ['COCOMultiLabel', 'MultiLabelJSON', 'MultiScaleCrop', 'VOCMultiLabel']
+__all__ = [
+    'CIFARTiles',
+    'COCOMultiLabel',
+    'ClassSubset',
+    'MultiLabelJSON',
+    'MultiScaleCrop',
+    'TinyImageNet',
+    'VOCMultiLabel',
+]

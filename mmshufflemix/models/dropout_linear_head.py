@@ -19,8 +19,8 @@ class DropoutLinearClsHead(LinearClsHead):
 
     Args:
         *args: Arguments of ``LinearClsHead``.
-        dropout: Probability with which a feature is zeroed in training, in [0, 1); 0.2 in the paper
-            (tables 1 and 2).
+        dropout: Probability with which a feature is zeroed in training, in [0, 1); 0.2 in the
+            rows of the ShuffleMix paper (arXiv 2305.18684).
         **kwargs: Arguments of ``LinearClsHead``.
 
     Raises:

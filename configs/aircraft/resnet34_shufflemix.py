@@ -1,0 +1,3 @@
+_base_ = ['resnet34_baseline.py', '../_base_/augments/shufflemix.py']
+
+model = dict(train_cfg=dict(augments=_base_.augments))

@@ -1,0 +1,3 @@
+_base_ = ['wide18_2_baseline.py', '../_base_/augments/resizemix.py']
+
+model = dict(train_cfg=dict(augments=_base_.augments))

@@ -1,0 +1,8 @@
+_base_ = [
+    '../_base_/models/resnet34_pretrained.py',
+    '../_base_/datasets/cub.py',
+    '../_base_/schedules/finegrained_200e.py',
+    '../_base_/default_runtime.py',
+]
+
+model = dict(head=dict(num_classes=200))

@@ -1,0 +1,3 @@
+_base_ = ['preact34_baseline.py', '../_base_/augments/shufflemix_nfm.py']
+
+model = dict(train_cfg=dict(augments=_base_.augments))
