@@ -9,6 +9,7 @@ import torch
 from mmpretrain.utils import register_all_modules
 
 from mmshufflemix.benchmark import STEP_AUGMENTS, StepCost, describe_machine, measure_step
+from mmshufflemix.benchmark.robustness import RobustnessCost, measure_robustness_study
 from mmshufflemix.cli import new_parser, run_cli
 from mmshufflemix.files import write_json
 
@@ -46,6 +47,30 @@ def run_step(args: argparse.Namespace) -> dict[str, dict[str, float]]:
     return results
 
 
+def add_robustness(commands: argparse._SubParsersAction) -> None:
+    parser = commands.add_parser(
+        'robustness', help='a robustness study of PreActResNet18, against its forward passes alone'
+    )
+    parser.add_argument('--pairs', type=int, default=5, help='pairs of studies (default: 5)')
+    parser.add_argument('--batch-size', type=int, default=100, help='images (default: 100)')
+    parser.add_argument(
+        '--base-channels', type=int, default=64, help='of PreActResNet18 (default: 64)'
+    )
+    parser.add_argument('--seed', type=int, default=0, help='of weights and images (default: 0)')
+    parser.set_defaults(run=run_robustness)
+
+
+def run_robustness(args: argparse.Namespace) -> dict[str, dict[str, float]]:
+    cost = RobustnessCost(18, args.base_channels, args.batch_size, args.pairs, args.seed)
+    times = measure_robustness_study(cost, lambda done: show('robustness', done, args.pairs))
+    result = times.summary()
+    print(
+        f'\ra robustness study takes {result["ratio"]:.3f} of its forward passes '
+        f'(+- {result["ratio_error"]:.3f})'
+    )
+    return {'robustness': result}
+
+
 def show(name: str, done: int, total: int) -> None:
     if sys.stderr.isatty():
         print(f'\r{name:20s} pair {done} of {total}', end='', file=sys.stderr, flush=True)
@@ -55,7 +80,9 @@ def main() -> None:
     parser = new_parser(__doc__)
     parser.add_argument('--threads', type=int, help='threads of PyTorch (default: its own choice)')
     parser.add_argument('--json', help='file for machine, settings and results')
-    add_step(parser.add_subparsers(required=True, metavar='COMMAND'))
+    commands = parser.add_subparsers(required=True, metavar='COMMAND')
+    add_step(commands)
+    add_robustness(commands)
     args = parser.parse_args()
     if args.threads is not None:
         torch.set_num_threads(args.threads)

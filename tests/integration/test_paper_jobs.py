@@ -150,6 +150,27 @@ def test_cifar100_from_tiles(tmp_path: Path):
     assert (tmp_path / 'work' / 'epoch_1.pth').is_file()
 
 
+@pytest.mark.parametrize('method', ['baseline', *MIXING])
+def test_reduced_cifar100_study(method: str, tmp_path: Path):
+    """The first 20 classes, and as many pictures of each as the config says."""
+    root = write_tiles(tmp_path / 'tiles', [f'class {number:02d}' for number in range(21)], 3, 1)
+    path = ROOT / 'configs' / 'cifar100_small' / f'preact18_{method}.py'
+    options = {
+        'train_dataloader.dataset.dataset.data_root': root,
+        'val_dataloader.dataset.dataset.data_root': root,
+        'train_dataloader.dataset.per_class': 2,
+        'train_dataloader.batch_size': 20,
+        'train_cfg.max_epochs': 1,
+        'train_cfg.val_interval': 1,
+    }
+    settings = [f'{key}={value}' for key, value in options.items()]
+    with recorded_mixing() as plans:
+        run_tool('train', path, '--work-dir', tmp_path / 'work', '--cfg-options', *settings)
+    assert len(plans) == (0 if method == 'baseline' else 2)
+    state = torch.load(tmp_path / 'work' / 'epoch_1.pth', weights_only=True)['state_dict']
+    assert state['head.fc.weight'].shape == (20, 64)
+
+
 def paint_cifar(root: Path) -> None:
     write_cifar(root, 2)
     data = np.repeat(np.array(COLOUR, np.uint8), 32 * 32)
