@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 
-from mmshufflemix.files import write_bytes
+from mmshufflemix.pictures import save_figure
 
 __all__ = ['draw_curves', 'draw_predictions', 'judge']
 
@@ -75,7 +74,7 @@ def draw_predictions(
             color=_COLOURS[verdict],
         )
     figure.subplots_adjust(left=0.02, right=0.98, top=0.92, bottom=0.13, wspace=0.1, hspace=0.72)
-    _save(figure, path)
+    save_figure(figure, path, dpi=110)
 
 
 def draw_curves(
@@ -98,7 +97,7 @@ def draw_curves(
     panels[0].legend()
     panels[0].set_title('Mixed labels are harder to fit: compare mAP, not loss', fontsize=10)
     panels[1].legend()
-    _save(figure, path)
+    save_figure(figure, path, dpi=110)
 
 
 def _write(axes: Axes, line: int, text: str, verdict: str) -> None:
@@ -116,9 +115,3 @@ def _write(axes: Axes, line: int, text: str, verdict: str) -> None:
 
 def _mark(verdict: str) -> str:
     return {'right': '✓', 'wrong': '✗', 'missed': '?', 'difficult': '~'}[verdict]
-
-
-def _save(figure: Figure, path: Path) -> None:
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format='png', dpi=110)
-    write_bytes(path, buffer.getvalue())

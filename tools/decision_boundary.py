@@ -16,13 +16,13 @@ from mmshufflemix.decision_boundary import (
     Schedule,
     Study,
     accuracy_table,
-    check_picture,
     choose_methods,
     draw_boundaries,
     run_study,
     study_record,
 )
 from mmshufflemix.files import write_json
+from mmshufflemix.pictures import check_picture_file
 
 
 def parse_args() -> argparse.Namespace:
@@ -72,7 +72,7 @@ def parse_args() -> argparse.Namespace:
 
 def main() -> None:
     args = parse_args()
-    check_picture(args.out)
+    check_picture_file(args.out)
     methods = choose_methods(args.methods)
     seeds = range(args.seed, args.seed + args.seeds)
     study = Study(args.noise, args.points, seeds=seeds, schedule=Schedule(args.epochs))

@@ -13,6 +13,7 @@ from mmshufflemix.benchmark import describe_machine
 from mmshufflemix.cli import new_parser, run_cli
 from mmshufflemix.files import write_json
 from mmshufflemix.launch import set_loader_defaults, set_work_dir
+from mmshufflemix.pictures import check_picture_file
 from mmshufflemix.prepare import prepare_config, read_config
 from mmshufflemix.robustness import (
     CURVE_LEVELS,
@@ -20,7 +21,6 @@ from mmshufflemix.robustness import (
     NOISES,
     PAPER_LEVELS,
     Study,
-    check_picture_file,
     draw_robustness,
     format_table,
     measure_robustness,

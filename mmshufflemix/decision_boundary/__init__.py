@@ -11,7 +11,7 @@ from mmshufflemix.decision_boundary.methods import (
     choose_methods,
 )
 from mmshufflemix.decision_boundary.network import PlaneMLP, build_network, probabilities
-from mmshufflemix.decision_boundary.picture import check_picture, draw_boundaries, shade
+from mmshufflemix.decision_boundary.picture import draw_boundaries, shade
 from mmshufflemix.decision_boundary.points import PointSet, best_accuracy, draw_rings, ring_radii
 from mmshufflemix.decision_boundary.study import (
     BEST,
@@ -38,7 +38,6 @@ __all__ = [
     'accuracy_table',
     'best_accuracy',
     'build_network',
-    'check_picture',
     'choose_methods',
     'draw_boundaries',
     'draw_rings',

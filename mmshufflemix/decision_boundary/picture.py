@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,9 +16,9 @@ from matplotlib.lines import Line2D
 from mmshufflemix.decision_boundary.methods import METHODS
 from mmshufflemix.decision_boundary.network import probabilities
 from mmshufflemix.decision_boundary.study import Outcome
-from mmshufflemix.files import write_bytes
+from mmshufflemix.pictures import check_picture_file, save_figure
 
-__all__ = ['check_picture', 'draw_boundaries', 'shade']
+__all__ = ['draw_boundaries', 'shade']
 
 # Blue, vermilion and green of Okabe and Ito, which colour-blind readers can tell apart.
 _COLOURS = ('#0072B2', '#D55E00', '#009E73')
@@ -31,21 +30,6 @@ _PANEL = 1.1
 _KEY = 0.36
 _LEAST_WIDTH = 4.2
 _TEXT = 6.5
-
-
-def check_picture(path: str | Path) -> str:
-    """Return the format that a file's ending means.
-
-    Raises:
-        ValueError: If it is none that can be written.
-    """
-    kinds = Figure().canvas.get_supported_filetypes()
-    kind = Path(path).suffix[1:].lower()
-    if kind not in kinds:
-        raise ValueError(
-            f'cannot write a picture to {path}; expected an ending of {", ".join(sorted(kinds))}'
-        )
-    return kind
 
 
 def shade(probability: np.ndarray) -> np.ndarray:
@@ -74,7 +58,7 @@ def draw_boundaries(path: str | Path, outcomes: Sequence[Outcome]) -> None:
     Raises:
         ValueError: If the ending is no format that can be written.
     """
-    kind = check_picture(path)
+    check_picture_file(path)
     shown = [outcome for outcome in outcomes if outcome.model is not None]
     counts = list(dict.fromkeys(outcome.num_classes for outcome in shown))
     rows = [[o for o in shown if o.num_classes == count] for count in counts]
@@ -89,9 +73,7 @@ def draw_boundaries(path: str | Path, outcomes: Sequence[Outcome]) -> None:
             _draw_panel(axes, outcome, reach)
         panels[0].set_ylabel(f'{row[0].num_classes} classes', fontsize=_TEXT + 0.5)
     _draw_key(figure, max(counts), f'%: test accuracy\nseed {shown[0].seed}')
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format=kind, dpi=200)
-    write_bytes(path, buffer.getvalue())
+    save_figure(figure, path, dpi=200)
 
 
 def _draw_panel(axes: Axes, outcome: Outcome, reach: float) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 from pathlib import Path
 
@@ -11,9 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 
-from mmshufflemix.files import write_bytes
 from mmshufflemix.label_graph.adjacency import binarise, conditional_probability
 from mmshufflemix.label_graph.file import LabelGraph
+from mmshufflemix.pictures import check_picture_file, save_figure
 
 __all__ = ['draw_label_graph']
 
@@ -32,17 +31,12 @@ def draw_label_graph(path: str | Path, graph: LabelGraph, threshold: float = 0.4
     Raises:
         ValueError: If the ending is no format that can be written, or the threshold not positive.
     """
+    check_picture_file(path)
     probability = conditional_probability(graph.counts, graph.cooccurrence)
     edges = np.argwhere(binarise(probability, threshold) > 0)
     num_classes = len(graph.classes)
     side = 4.5 + 0.08 * num_classes
     figure = Figure(figsize=(side, side))
-    kinds = figure.canvas.get_supported_filetypes()
-    kind = Path(path).suffix[1:].lower()
-    if kind not in kinds:
-        raise ValueError(
-            f'cannot write a picture to {path}; expected an ending of {", ".join(sorted(kinds))}'
-        )
     axes = figure.add_axes((0.15, 0.15, 0.7, 0.7))
     angles = [math.pi / 2 - 2 * math.pi * index / num_classes for index in range(num_classes)]
     places = np.array([(math.cos(angle), math.sin(angle)) for angle in angles])
@@ -75,9 +69,7 @@ def draw_label_graph(path: str | Path, graph: LabelGraph, threshold: float = 0.4
         f'{len(edges)} edges with P(head | tail)\nat least {threshold:g}; in brackets: images',
         va='top',
     )
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format=kind, dpi=120, bbox_inches='tight')
-    write_bytes(path, buffer.getvalue())
+    save_figure(figure, path, dpi=120, bbox_inches='tight')
 
 
 def _inward_bend(start: np.ndarray, stop: np.ndarray) -> float:

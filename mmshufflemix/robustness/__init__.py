@@ -5,7 +5,7 @@ from mmshufflemix.robustness.loop import RobustnessLoop
 from mmshufflemix.robustness.measure import measure_robustness
 from mmshufflemix.robustness.metric import EvaluatorMetric, TopOne, choose_metric
 from mmshufflemix.robustness.noise import MODES, NOISES, add_salt_pepper, add_white_noise
-from mmshufflemix.robustness.plot import check_picture_file, draw_robustness
+from mmshufflemix.robustness.plot import draw_robustness
 from mmshufflemix.robustness.report import format_table, read_record
 from mmshufflemix.robustness.study import CURVE_LEVELS, PAPER_LEVELS, Condition, Study, run_study
 
@@ -22,7 +22,6 @@ __all__ = [
     'TopOne',
     'add_salt_pepper',
     'add_white_noise',
-    'check_picture_file',
     'choose_metric',
     'draw_robustness',
     'format_table',

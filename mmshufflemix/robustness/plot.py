@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,11 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from mmshufflemix.files import write_bytes
+from mmshufflemix.pictures import check_picture_file, save_figure
 from mmshufflemix.robustness.metric import TOP_ONE
 from mmshufflemix.text import some
 
-__all__ = ['check_picture_file', 'draw_robustness']
+__all__ = ['draw_robustness']
 
 # Told apart without colours too.
 _MARKERS = 'osD^vPX*'
@@ -36,7 +35,7 @@ def draw_robustness(path: str | Path, records: Mapping[str, dict[str, Any]]) -> 
         ValueError: If the ending is no format that can be written, or the studies have no noise or
             different measures.
     """
-    kind = check_picture_file(path)
+    check_picture_file(path)
     metrics = {record['metric'] for record in records.values()}
     panels = list(
         dict.fromkeys(
@@ -50,30 +49,13 @@ def draw_robustness(path: str | Path, records: Mapping[str, dict[str, Any]]) -> 
             f'a figure needs studies of one measure with some noise, got {some(sorted(metrics))} '
             f'with {len(panels)} noises'
         )
-    buffer = io.BytesIO()
     with rc_context(_STYLE):
         figure = Figure(figsize=(3.3 * len(panels), 2.5), layout='constrained')
         row = figure.subplots(1, len(panels), squeeze=False, sharey=True)[0]
         for axes, panel in zip(row, panels, strict=True):
             _draw_panel(axes, panel, records)
         figure.axes[0].set_ylabel(_metric_label(metrics.pop()))
-        figure.savefig(buffer, format=kind, dpi=300)
-    write_bytes(path, buffer.getvalue())
-
-
-def check_picture_file(path: str | Path) -> str:
-    """Return the format that the ending of a file names.
-
-    Raises:
-        ValueError: If it cannot be written.
-    """
-    kinds = Figure().canvas.get_supported_filetypes()
-    kind = Path(path).suffix[1:].lower()
-    if kind not in kinds:
-        raise ValueError(
-            f'cannot write a picture to {path}; expected an ending of {", ".join(sorted(kinds))}'
-        )
-    return kind
+        save_figure(figure, path, dpi=300)
 
 
 def _draw_panel(

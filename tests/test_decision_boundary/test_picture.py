@@ -8,7 +8,8 @@ import pytest
 import torch
 from PIL import Image
 
-from mmshufflemix.decision_boundary import Outcome, PointSet, check_picture, draw_boundaries, shade
+from mmshufflemix.decision_boundary import Outcome, PointSet, draw_boundaries, shade
+from mmshufflemix.pictures import check_picture_file
 
 WHITE = [1.0, 1.0, 1.0]
 
@@ -83,7 +84,7 @@ def test_the_default_figure_fits_a_page(tmp_path: Path) -> None:
 
 
 def test_unknown_formats_are_refused_and_nothing_is_written(tmp_path: Path) -> None:
-    assert check_picture('figure.PDF') == 'pdf'
+    assert check_picture_file('figure.PDF') == 'pdf'
     with pytest.raises(ValueError, match=r'cannot write a picture to .*f\.doc; expected'):
         draw_boundaries(tmp_path / 'f.doc', [outcome('baseline', model=halves(0))])
     assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,75 @@
+"""Run or resume the experiments of a table of the paper, and print ours beside the paper's.
+
+What is finished is not run again, and a stopped training goes on from its last checkpoint. Several
+processes, also on several machines with a common disk, may work on one folder: each takes the next
+run that none of the others is at.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from mmengine.config import DictAction
+
+from mmshufflemix.cli import new_parser, run_cli
+from mmshufflemix.reproduce import (
+    TABLES,
+    check_settings,
+    choose_rows,
+    describe_job,
+    find_table,
+    move_aside,
+    plan_jobs,
+    run_jobs,
+    write_report,
+)
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def parse_args() -> argparse.Namespace:
+    parser = new_parser(__doc__)
+    add = parser.add_argument
+    add('table', metavar='TABLE', help=f'one of {", ".join(TABLES)}')
+    add('--methods', nargs='+', metavar='NAME', help='only rows of these methods')
+    add('--rows', nargs='+', metavar='PATTERN', help="only rows such as 'preact18_*' (quoted)")
+    add('--seeds', nargs='+', type=int, default=[0, 1, 2], help='default: 0 1 2')
+    add('--epochs', type=int, help='shorten the training; results go to a folder of their own')
+    add('--out', type=Path, default='work_dirs/reproduce', help='default: work_dirs/reproduce')
+    add('--dry-run', action='store_true', help='say what is done and what would be run, and end')
+    add('--collect', action='store_true', help='run nothing, write and print the table')
+    add('--restart', action='store_true', help='move runs with other settings aside first')
+    cfg_help = 'change settings of all configs'
+    add('--cfg-options', nargs='+', action=DictAction, metavar='KEY=VALUE', help=cfg_help)
+    return parser.parse_args()
+
+
+def main() -> None:
+    args = parse_args()
+    table = find_table(args.table)
+    if args.collect:
+        print(write_report(table, args.out, args.epochs), end='')
+        return
+    rows = choose_rows(table, args.methods, args.rows)
+    seeds = list(dict.fromkeys(args.seeds))
+    jobs = plan_jobs(table, rows, seeds, args.out, ROOT / 'configs', args.epochs, args.cfg_options)
+    if args.restart and not args.dry_run:
+        for folder in move_aside(jobs):
+            print(f'moved aside: {folder}')
+    if not (args.restart and args.dry_run):
+        check_settings(step for job in jobs for step in job.steps)
+    if args.dry_run:
+        print('\n'.join(describe_job(job, ROOT / 'tools') for job in jobs))
+        return
+    failures = run_jobs(jobs, ROOT / 'tools', lambda: write_report(table, args.out, args.epochs))
+    print(write_report(table, args.out, args.epochs, failures), end='')
+    if failures:
+        raise RuntimeError(
+            f'{len(failures)} of {len(jobs)} runs failed, the first: {failures[0]}; '
+            'the same command tries them again'
+        )
+
+
+if __name__ == '__main__':
+    run_cli(main)
