@@ -1,0 +1,25 @@
+"""The experiments of the paper by one command, ours beside the paper's."""
+
+from mmshufflemix.reproduce.guard import check_settings, move_aside
+from mmshufflemix.reproduce.jobs import choose_rows, plan_jobs
+from mmshufflemix.reproduce.report import write_report
+from mmshufflemix.reproduce.rows import Metric, PaperValue, Row, Table
+from mmshufflemix.reproduce.run import describe_job, run_jobs
+from mmshufflemix.reproduce.tables import TABLES, find_table, register_table
+
+__all__ = [
+    'TABLES',
+    'Metric',
+    'PaperValue',
+    'Row',
+    'Table',
+    'check_settings',
+    'choose_rows',
+    'describe_job',
+    'find_table',
+    'move_aside',
+    'plan_jobs',
+    'register_table',
+    'run_jobs',
+    'write_report',
+]

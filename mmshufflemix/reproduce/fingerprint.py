@@ -1,0 +1,90 @@
+"""Notice that a run was made with other settings than those asked for now."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from mmengine.config import Config
+
+from mmshufflemix.files import write_json
+
+__all__ = [
+    'differences',
+    'digest',
+    'flat_settings',
+    'read_fingerprint',
+    'write_fingerprint',
+]
+
+# Where a run is kept and how it is started, not what it computes.
+_NOT_SETTINGS = {'work_dir', 'resume', 'launcher', 'local_rank', 'experiment_name', 'log_level'}
+
+
+def flat_settings(cfg: Config) -> dict[str, Any]:
+    """List all settings of a config that have to do with the result, by dotted name.
+
+    Values are plain JSON; empty lists and dicts are kept as such, classes are named.
+    """
+    flat: dict[str, Any] = {}
+    for key, value in cfg.to_dict().items():
+        if key not in _NOT_SETTINGS:
+            _flatten(key, value, flat)
+    return dict(sorted(flat.items()))
+
+
+def digest(settings: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of settings in a canonical order."""
+    text = json.dumps(dict(settings), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """Describe each setting that differs as ``name (old -> new)``; absent ones show as 'unset'."""
+    return [
+        f'{key} ({old.get(key, "unset")} -> {new.get(key, "unset")})'
+        for key in sorted(old.keys() | new.keys())
+        if key not in old or key not in new or old[key] != new[key]
+    ]
+
+
+def write_fingerprint(path: Path, settings: Mapping[str, Any]) -> None:
+    """Write settings in a form for readers, with their digest."""
+    write_json(path, {'sha256': digest(settings), 'settings': dict(settings)})
+
+
+def read_fingerprint(path: Path) -> dict[str, Any] | None:
+    """Read the settings of :func:`write_fingerprint`, or None if there is no such file.
+
+    Raises:
+        ValueError: If it does not hold what was written.
+    """
+    if not path.is_file():
+        return None
+    try:
+        content = json.loads(path.read_text())
+        settings = content['settings']
+        intact = digest(settings) == content['sha256']
+    except (ValueError, KeyError, TypeError, AttributeError):
+        intact = False
+    if not intact:
+        raise ValueError(f"'{path}' was changed by hand; move its folder away")
+    return settings
+
+
+def _flatten(key: str, value: Any, flat: dict[str, Any]) -> None:
+    if isinstance(value, dict) and value:
+        for name, item in value.items():
+            _flatten(f'{key}.{name}', item, flat)
+    elif isinstance(value, list | tuple) and value:
+        for index, item in enumerate(value):
+            _flatten(f'{key}.{index}', item, flat)
+    elif isinstance(value, list | tuple | dict):
+        flat[key] = {} if isinstance(value, dict) else []
+    elif value is None or isinstance(value, str | int | float | bool):
+        flat[key] = value
+    else:
+        flat[key] = f'{value.__module__}.{value.__name__}' if callable(value) else repr(value)

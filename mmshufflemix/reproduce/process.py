@@ -1,0 +1,57 @@
+"""Run a program, show what it prints and keep it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+__all__ = ['run_shown']
+
+
+def run_shown(command: Sequence[str], log: Path, keep_open: Sequence[int] = ()) -> None:
+    """Run a program to its end, with what it prints on the screen and added to a file.
+
+    Args:
+        command: The program and its arguments.
+        log: File that both of its streams are added to.
+        keep_open: Descriptors that the program inherits.
+
+    Raises:
+        RuntimeError: If it fails, with its last ``error:`` line, or its last line.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    reason = 'it printed nothing'
+    with (
+        log.open('a') as file,
+        subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors='replace',
+            pass_fds=tuple(keep_open),
+            # Else prints come late and out of order.
+            env={**os.environ, 'PYTHONUNBUFFERED': '1'},
+        ) as process,
+    ):
+        try:
+            for line in process.stdout or ():
+                sys.stdout.write(line)
+                sys.stdout.flush()
+                file.write(line)
+                file.flush()
+                reason = _better_reason(reason, line.strip())
+        except BaseException:
+            process.kill()
+            raise
+    if process.returncode:
+        raise RuntimeError(f'exit code {process.returncode} ({reason}); all of it is in {log}')
+
+
+def _better_reason(old: str, line: str) -> str:
+    if line.startswith('error: '):
+        return line
+    return line if line and not old.startswith('error: ') else old

@@ -1,0 +1,78 @@
+"""Lock, starting point, logs and output of single runs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from mmshufflemix.reproduce.jobs import starting_point
+from mmshufflemix.reproduce.lock import hold_lock
+from mmshufflemix.reproduce.process import run_shown
+from mmshufflemix.reproduce.validations import read_validations
+
+
+def test_a_lock_ends_with_its_last_holder(tmp_path: Path):
+    path = tmp_path / 'x.lock'
+    with hold_lock(path) as descriptor, hold_lock(path) as second:
+        assert second is None
+        child = subprocess.Popen(
+            [sys.executable, '-c', 'import sys; sys.stdin.read()'],
+            stdin=subprocess.PIPE,
+            pass_fds=[descriptor],
+        )
+    with hold_lock(path) as while_child_lives:
+        assert while_child_lives is None
+    child.kill()
+    child.communicate()
+    with hold_lock(path, 5.0) as afterwards:
+        assert afterwards is not None
+
+
+def test_where_a_training_goes_on(tmp_path: Path):
+    def checkpoint(epoch: int) -> Path:
+        path = tmp_path / f'epoch_{epoch}.pth'
+        with zipfile.ZipFile(path, 'w') as archive:
+            archive.writestr('x', 'x')
+        (tmp_path / 'last_checkpoint').write_text(str(path))
+        return path
+
+    assert starting_point(tmp_path, 5) is None
+    third = checkpoint(3)
+    assert starting_point(tmp_path, 5) == third
+    fourth, fifth = checkpoint(4), checkpoint(5)
+    # The last validation is missing, so the last epoch has to be run again.
+    assert starting_point(tmp_path, 5) == fourth
+    assert starting_point(tmp_path, 6) == fifth
+    fourth.write_text('torn')
+    assert starting_point(tmp_path, 5) == third
+    third.unlink()
+    assert starting_point(tmp_path, 5) is None
+
+
+def test_validations_of_several_starts(tmp_path: Path):
+    def log(time: str, text: str) -> None:
+        path = tmp_path / time / 'vis_data' / 'scalars.json'
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+
+    assert read_validations(tmp_path) == {}
+    log('20260101_000001', '{"a": 3, "b": NaN, "step": 2}\n{"a": 4, "step": 3}\n{"a": 5, "st')
+    log(
+        '20260101_000000', '{"a": 1, "time": 9, "step": 1}\n{"a": 2, "step": 2}\n[1]\n{"step": 9}\n'
+    )
+    found = read_validations(tmp_path)
+    assert list(found) == [1, 2, 3]
+    assert (found[1], found[2]['a'], found[3]) == ({'a': 1.0}, 3.0, {'a': 4.0})
+
+
+def test_output_is_shown_and_kept(tmp_path: Path, capsys: pytest.CaptureFixture):
+    log = tmp_path / 'deep' / 'output.txt'
+    script = "import sys; print('one'); print('two', file=sys.stderr, flush=True)"
+    run_shown([sys.executable, '-u', '-c', script], log)
+    assert log.read_text() == capsys.readouterr().out == 'one\ntwo\n'
+    with pytest.raises(RuntimeError, match=r'exit code -9 \(it printed nothing\)'):
+        run_shown([sys.executable, '-c', 'import os; os.kill(os.getpid(), 9)'], log)

@@ -1,0 +1,145 @@
+"""The tool as users start it, on tiny data."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from mmshufflemix.reproduce import (
+    TABLES,
+    Metric,
+    Row,
+    Table,
+    plan_jobs,
+    register_table,
+    run_jobs,
+    write_report,
+)
+from mmshufflemix.robustness import PAPER_LEVELS
+from tests.test_reproduce.study import tiny_table
+from tests.tiny_job import ROOT, write_job
+from tests.tool_runner import load_tool
+
+SEVERAL_EPOCHS = 6
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Iterator[Path]:
+    path = write_job(tmp_path)
+    register_table(tiny_table(path))
+    yield path
+    del TABLES['tiny_job']
+
+
+def call(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> None:
+    monkeypatch.setattr(sys, 'argv', ['reproduce', *map(str, arguments)])
+    load_tool('reproduce').main()
+
+
+def test_dry_run_writes_nothing(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
+    out = tmp_path / 'out'
+    call(monkeypatch, 'tiny_job', '--out', out, '--dry-run', '--epochs', '1', '--seeds', '3', '3')
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if not line.startswith(' ')] == [
+        'half seed 3: to run',
+        'most seed 3: to run',
+    ]
+    folder = out / 'tiny_job_1_epochs' / 'half' / 'seed_3'
+    expected = f'{ROOT}/tools/train.py {folder}/config.py --work-dir {folder}'
+    assert lines[1].strip() == f'{sys.executable} {expected}'
+    assert not out.exists()
+
+
+def test_collect_runs_nothing(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
+    call(monkeypatch, 'tiny_job', '--out', tmp_path / 'out', '--collect')
+    assert capsys.readouterr().out.count('not run') == 2
+    assert sorted(path.name for path in (tmp_path / 'out' / 'tiny_job').iterdir()) == [
+        'table.csv',
+        'table.json',
+        'table.md',
+    ]
+
+
+def start(config: Path, out: Path, *arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, '-m', 'tests.test_reproduce.driver', str(config), 'tiny_job']
+    length = ['--cfg-options', f'train_cfg.max_epochs={SEVERAL_EPOCHS}']
+    return subprocess.Popen(
+        [*command, '--out', str(out), '--methods', 'shufflemix', *arguments, *length],
+        cwd=ROOT,
+        env={**os.environ, 'OMP_NUM_THREADS': '1'},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def finish(process: subprocess.Popen[str]) -> str:
+    output, _ = process.communicate(timeout=200)
+    assert process.returncode == 0, output
+    return output
+
+
+@pytest.mark.slow
+def test_a_killed_study_ends_like_an_undisturbed_one(tmp_path: Path):
+    config = write_job(tmp_path)
+    finish(start(config, tmp_path / 'whole', '--seeds', '0'))
+
+    killed = start(config, tmp_path / 'cut', '--seeds', '0')
+    folder = tmp_path / 'cut' / 'tiny_job' / 'half' / 'seed_0'
+    end = time.monotonic() + 120
+    # Checkpoints are written whole, so the second one can be resumed from.
+    while not (folder / 'epoch_2.pth').exists() and time.monotonic() < end:
+        time.sleep(0.005)
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.communicate()
+    assert not (folder / 'result.json').exists()
+    assert not (folder / f'epoch_{SEVERAL_EPOCHS}.pth').exists()
+
+    output = finish(start(config, tmp_path / 'cut', '--seeds', '0'))
+    assert 'resumed epoch' in output
+    for name in ('table.md', 'table.csv', 'table.json'):
+        whole, cut = (tmp_path / out / 'tiny_job' / name for out in ('whole', 'cut'))
+        assert cut.read_text() == whole.read_text()
+    assert '(1 seed)' in output
+    # The measure is coarse on so few pictures; the weights are not.
+    weights = [
+        torch.load(last, weights_only=True)['state_dict']
+        for last in tmp_path.glob(f'*/tiny_job/half/seed_0/epoch_{SEVERAL_EPOCHS}.pth')
+    ]
+    assert len(weights) == 2
+    assert all(torch.equal(weights[0][key], weights[1][key]) for key in weights[0])
+
+
+@pytest.mark.slow
+def test_noise_through_the_real_tools(tmp_path: Path):
+    row = Row('half', 'm', str(write_job(tmp_path)), home='home')
+    levels = PAPER_LEVELS['white'], PAPER_LEVELS['salt_pepper']
+    keys = [
+        'clean',
+        *(f'white/{x:g}' for x in levels[0]),
+        *(f'salt_pepper/{x:g}' for x in levels[1]),
+    ]
+    table = Table('noisy', '', tuple(Metric(key, key) for key in keys), (row,), 'noise', noise=True)
+    jobs = plan_jobs(table, [row], [0], tmp_path / 'out', ROOT, 1)
+    assert run_jobs(jobs, ROOT / 'tools', lambda: None) == []
+    text = write_report(table, tmp_path / 'out', 1)
+    assert text.count('(1 seed)') == 7
+    assert 'not run' not in text
+    assert 'shortened to 1 of 2 epochs' in text
+    folder = tmp_path / 'out' / 'home_1_epochs' / 'half' / 'seed_0'
+    trained = json.loads((folder / 'result.json').read_text())['measures']['accuracy/top1']
+    assert f'| half | clean (%) | {trained:.2f} (1 seed) |' in text
