@@ -1,50 +1,10 @@
-# Stanford Cars: cars_annos.mat with car_ims, or cars_train, cars_test and devkit.
-# Both sides become 512 pixels, the aspect is dropped.
-data_preprocessor = dict(
-    num_classes=196,
-    mean=[123.675, 116.28, 103.53],
-    std=[58.395, 57.12, 57.375],
-    to_rgb=True,
-)
+# Stanford Cars: cars_annos.mat with car_ims, or cars_train, cars_test and devkit. Pictures as those
+# of FGVC-Aircraft: both sides become 512 pixels, the aspect is dropped.
+_base_ = ['aircraft.py']
 
-train_pipeline = [
-    dict(type='LoadImageFromFile'),
-    dict(type='Resize', scale=(512, 512), backend='pillow'),
-    dict(type='RandomCrop', crop_size=448),
-    dict(type='RandomFlip', prob=0.5, direction='horizontal'),
-    dict(type='PackInputs'),
-]
-test_pipeline = [
-    dict(type='LoadImageFromFile'),
-    dict(type='Resize', scale=(512, 512), backend='pillow'),
-    dict(type='CenterCrop', crop_size=448),
-    dict(type='PackInputs'),
-]
+data_preprocessor = dict(num_classes=196)
 
-train_dataloader = dict(
-    batch_size=16,
-    num_workers=4,
-    drop_last=True,
-    sampler=dict(type='DefaultSampler', shuffle=True),
-    dataset=dict(
-        type='StanfordCars',
-        data_root='data/Stanford_Cars',
-        split='train',
-        pipeline=train_pipeline,
-    ),
-)
-val_dataloader = dict(
-    batch_size=16,
-    num_workers=4,
-    sampler=dict(type='DefaultSampler', shuffle=False),
-    dataset=dict(
-        type='StanfordCars',
-        data_root='data/Stanford_Cars',
-        split='test',
-        pipeline=test_pipeline,
-    ),
-)
-val_evaluator = dict(type='Accuracy', topk=(1,))
-
-test_dataloader = val_dataloader
-test_evaluator = val_evaluator
+cars = dict(type='StanfordCars', data_root='data/Stanford_Cars')
+train_dataloader = dict(dataset=dict(split='train', **cars))
+val_dataloader = dict(dataset=cars)
+test_dataloader = dict(dataset=cars)
