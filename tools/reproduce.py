@@ -18,12 +18,15 @@ from mmshufflemix.reproduce import (
     check_settings,
     choose_rows,
     describe_job,
+    end_on_signals,
     find_table,
     move_aside,
     plan_jobs,
     run_jobs,
+    stale_runs,
     write_report,
 )
+from mmshufflemix.text import some
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -38,32 +41,48 @@ def parse_args() -> argparse.Namespace:
     add('--epochs', type=int, help='shorten the training; results go to a folder of their own')
     add('--out', type=Path, default='work_dirs/reproduce', help='default: work_dirs/reproduce')
     add('--dry-run', action='store_true', help='say what is done and what would be run, and end')
-    add('--collect', action='store_true', help='run nothing, write and print the table')
-    add('--restart', action='store_true', help='move runs with other settings aside first')
-    cfg_help = 'change settings of all configs'
+    add('--collect', action='store_true', help='run nothing, write and print the whole table')
+    add(
+        '--restart',
+        action='store_true',
+        help='move runs with other settings aside first',
+    )
+    cfg_help = 'change settings of all configs; all runs of a table must have the same'
     add('--cfg-options', nargs='+', action=DictAction, metavar='KEY=VALUE', help=cfg_help)
     return parser.parse_args()
 
 
 def main() -> None:
     args = parse_args()
+    end_on_signals()
     table = find_table(args.table)
-    if args.collect:
-        print(write_report(table, args.out, args.epochs), end='')
-        return
     rows = choose_rows(table, args.methods, args.rows)
     seeds = list(dict.fromkeys(args.seeds))
-    jobs = plan_jobs(table, rows, seeds, args.out, ROOT / 'configs', args.epochs, args.cfg_options)
-    if args.restart and not args.dry_run:
-        for folder in move_aside(jobs):
-            print(f'moved aside: {folder}')
-    if not (args.restart and args.dry_run):
-        check_settings(step for job in jobs for step in job.steps)
+    options = args.cfg_options
+    everything = plan_jobs(
+        table, table.rows, seeds, args.out, ROOT / 'configs', args.epochs, options
+    )
+    jobs = [job for job in everything if job.row in rows]
+    stale = dict(stale_runs(step for job in everything for step in job.steps))
+    if args.collect:
+        remarks = [f"'{folder}' has other settings: {some(stale[folder])}" for folder in stale]
+        print(write_report(table, args.out, args.epochs, remarks), end='')
+        return
+    if args.restart:
+        for folder in stale if args.dry_run else move_aside(everything):
+            print(f'{"would be moved" if args.dry_run else "moved"} aside: {folder}')
+    else:
+        check_settings(step for job in everything for step in job.steps)
     if args.dry_run:
-        print('\n'.join(describe_job(job, ROOT / 'tools') for job in jobs))
+        for job in jobs:
+            again = any(step.folder in stale for step in job.steps)
+            print(f'{job.name}: to run' if again else describe_job(job, ROOT / 'tools'))
         return
     failures = run_jobs(jobs, ROOT / 'tools', lambda: write_report(table, args.out, args.epochs))
-    print(write_report(table, args.out, args.epochs, failures), end='')
+    failed = [failure.partition(' failed: ')[0] for failure in failures]
+    left = [job.name for job in jobs if not job.done and job.name not in failed]
+    remarks = [*failures, *(f'{name} was left to another process' for name in left)]
+    print(write_report(table, args.out, args.epochs, remarks), end='')
     if failures:
         raise RuntimeError(
             f'{len(failures)} of {len(jobs)} runs failed, the first: {failures[0]}; '

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,15 @@ from mmshufflemix.files import write_json
 __all__ = [
     'differences',
     'digest',
+    'file_digests',
     'flat_settings',
     'read_fingerprint',
     'write_fingerprint',
 ]
 
+_FILE_SETTINGS = {'label_graph', 'checkpoint', 'load_from'}
+_FILE_MARK = 'SHA-256 of '
+_UNSET = object()
 # Where a run is kept and how it is started, not what it computes.
 _NOT_SETTINGS = {'work_dir', 'resume', 'launcher', 'local_rank', 'experiment_name', 'log_level'}
 
@@ -36,6 +41,19 @@ def flat_settings(cfg: Config) -> dict[str, Any]:
     return dict(sorted(flat.items()))
 
 
+def file_digests(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Return the SHA-256 of the files that settings name: label graphs and checkpoints.
+
+    Files that are not there are left out; training may build or download them.
+    """
+    found = {}
+    for key, value in settings.items():
+        is_file = key.rpartition('.')[2] in _FILE_SETTINGS and isinstance(value, str)
+        if is_file and os.path.isfile(value):
+            found[f'{_FILE_MARK}{key}'] = hashlib.sha256(Path(value).read_bytes()).hexdigest()
+    return found
+
+
 def digest(settings: Mapping[str, Any]) -> str:
     """Return the SHA-256 of settings in a canonical order."""
     text = json.dumps(dict(settings), sort_keys=True)
@@ -43,11 +61,15 @@ def digest(settings: Mapping[str, Any]) -> str:
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """Describe each setting that differs as ``name (old -> new)``; absent ones show as 'unset'."""
+    """Describe each setting that differs as ``name (old -> new)``; absent ones show as 'unset'.
+
+    Contents of files are compared only where both are known: a file may be built by the training.
+    """
     return [
         f'{key} ({old.get(key, "unset")} -> {new.get(key, "unset")})'
         for key in sorted(old.keys() | new.keys())
-        if key not in old or key not in new or old[key] != new[key]
+        if old.get(key, _UNSET) != new.get(key, _UNSET)
+        and not (key.startswith(_FILE_MARK) and (key not in old or key not in new))
     ]
 
 

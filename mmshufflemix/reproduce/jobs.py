@@ -12,7 +12,7 @@ from typing import Any
 from mmengine.config import Config
 
 from mmshufflemix.checkpoint import latest_checkpoint
-from mmshufflemix.reproduce.fingerprint import flat_settings
+from mmshufflemix.reproduce.fingerprint import file_digests, flat_settings
 from mmshufflemix.reproduce.rows import Row, Table
 from mmshufflemix.reproduce.settings import SEED_SETTING, row_config, with_seed
 
@@ -100,22 +100,24 @@ def plan_jobs(
     """List the jobs of some rows, all of the first seed first.
 
     Raises:
-        ValueError: If a seed is negative, the options set what the tool sets, or a config cannot be
-            used.
+        ValueError: If a seed is out of range, the options set what the tool sets, or a config
+            cannot be used.
     """
     taken = {SEED_SETTING, 'work_dir'} & set(options or {})
     if taken:
         raise ValueError(
             f'--cfg-options sets {", ".join(sorted(taken))}; use --seeds and --out for these'
         )
-    if any(seed < 0 for seed in seeds):
-        raise ValueError(f'seeds must be 0 or more, got {min(seeds)}')
+    for seed in seeds:
+        if not 0 <= seed < 2**32:
+            raise ValueError(f'seeds must lie in [0, 2^32), got {seed}')
     configured = [(row, *row_config(row, configs, epochs, options)) for row in rows]
     jobs = []
     for seed in seeds:
         for row, unseeded, full in configured:
             cfg = with_seed(unseeded, seed)
             settings = flat_settings(cfg)
+            settings |= file_digests(settings)
             training = row_folder(out, table, row, epochs, training=True) / f'seed_{seed}'
             noise = None
             if table.noise:

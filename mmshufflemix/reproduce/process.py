@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import FrameType
 
-__all__ = ['run_shown']
+__all__ = ['end_on_signals', 'run_shown']
+
+
+def end_on_signals() -> None:
+    """Let SIGTERM and SIGHUP end this process like Ctrl-C, with the program that it runs."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, end)
 
 
 def run_shown(command: Sequence[str], log: Path, keep_open: Sequence[int] = ()) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mmshufflemix.reproduce.collect import Cell, RowResults
@@ -50,7 +50,7 @@ def as_csv(table: Table, results: Sequence[RowResults]) -> str:
     ours = ['ours_mean', 'ours_std', 'seeds']
     paper = ['paper_mean', 'paper_std']
     by_seed = [f'seed_{seed}' for seed in seeds]
-    writer.writerow(['row', 'metric', 'unit', *ours, *paper, 'length', *by_seed])
+    writer.writerow(['row', 'metric', 'unit', *ours, *paper, 'length', 'options', *by_seed])
     for row in results:
         for metric in table.metrics:
             cell = row.cell(metric)
@@ -66,6 +66,7 @@ def as_csv(table: Table, results: Sequence[RowResults]) -> str:
                     '' if cell.paper is None else known.mean,
                     '' if known.std is None else known.std,
                     describe_length(row),
+                    '; '.join(dict.fromkeys(filter(None, map(_options, row.runs.values())))),
                     *(cell.values.get(seed, '') for seed in seeds),
                 ]
             )
@@ -111,14 +112,21 @@ def notes(results: Sequence[RowResults]) -> list[str]:
         if 'shortened' in length:
             remarks.setdefault(length, []).append(row.row.name)
         for run in row.runs.values():
-            options = ' '.join(f'{key}={value}' for key, value in run.get('options', {}).items())
+            options = _options(run)
             if options:
                 remarks.setdefault(f'with --cfg-options {options}', []).append(row.row.name)
+            if run.get('class_vectors'):
+                vectors = f'class vectors from {run["class_vectors"]}'
+                remarks.setdefault(vectors, []).append(row.row.name)
     ran = [row.row.name for row in results if row.runs]
     return [
         f'{remark}: {"all that was run" if set(names) == set(ran) else ", ".join(names)}'
         for remark, names in ((key, list(dict.fromkeys(value))) for key, value in remarks.items())
     ]
+
+
+def _options(run: Mapping[str, Any]) -> str:
+    return ' '.join(f'{key}={value}' for key, value in run.get('options', {}).items())
 
 
 def _ours(cell: Cell) -> str:

@@ -11,7 +11,8 @@ from typing import Any
 from mmshufflemix import __version__
 from mmshufflemix.benchmark import describe_machine
 from mmshufflemix.files import remove_leftovers, write_json, write_text
-from mmshufflemix.reproduce.fingerprint import write_fingerprint
+from mmshufflemix.label_graph import load_label_graph
+from mmshufflemix.reproduce.fingerprint import file_digests, write_fingerprint
 from mmshufflemix.reproduce.guard import check_settings
 from mmshufflemix.reproduce.jobs import Job, Step, starting_point
 from mmshufflemix.reproduce.lock import hold_lock
@@ -128,6 +129,8 @@ def _train(job: Job, step: Step, tools: Path, descriptor: int) -> None:
             f'no validation of epoch {job.epochs} is in the logs of {step.folder}; the config '
             'needs a val_dataloader, a val_evaluator and the LocalVisBackend'
         )
+    # Files that the training built are known only now.
+    write_fingerprint(step.fingerprint, {**step.settings, **file_digests(step.settings)})
     _write_result(job, step, validations[job.epochs], validations)
 
 
@@ -151,11 +154,18 @@ def _write_result(
             'epochs': job.epochs,
             'full_epochs': job.full_epochs,
             'options': {key: repr(value) for key, value in job.options.items()},
+            'class_vectors': _class_vectors(job),
             'measures': measures,
             'validations': validations,
             'versions': _versions(),
         },
     )
+
+
+def _class_vectors(job: Job) -> str | None:
+    """Say where the class vectors of the label graph come from, None for a model without one."""
+    path = (job.cfg.get('model') or {}).get('head', {}).get('label_graph')
+    return load_label_graph(path).source if isinstance(path, str) and Path(path).is_file() else None
 
 
 @cache

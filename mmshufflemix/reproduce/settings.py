@@ -53,6 +53,7 @@ def row_config(
     if epochs is not None:
         cfg = shorten_schedule(cfg, epochs)
     cfg.merge_from_dict(dict(options or {}))
+    total_epochs(cfg, row.config)
     return cfg, full
 
 
@@ -69,7 +70,8 @@ def total_epochs(cfg: Config, name: str) -> int:
     Raises:
         ValueError: If it does not count epochs.
     """
-    epochs = (cfg.get('train_cfg') or {}).get('max_epochs')
+    train_cfg = cfg.get('train_cfg')
+    epochs = train_cfg.get('max_epochs') if isinstance(train_cfg, dict) else None
     if not isinstance(epochs, int) or epochs < 1:
         raise ValueError(
             f"config '{name}' has train_cfg.max_epochs={epochs!r}, but a row needs training by "

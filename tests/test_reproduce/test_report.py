@@ -75,8 +75,15 @@ def test_what_differs_from_the_paper_is_said_in_all_outputs(tmp_path: Path):
     ]
     assert text.splitlines()[-3:] == [f'- {line}' for line in expected]
     assert json.loads((folder / 'table.json').read_text())['notes'] == expected
-    assert 'shortened to 2 of 200 epochs' in (folder / 'table.csv').read_text()
+    half = next(csv.DictReader((folder / 'table.csv').read_text().splitlines()))
+    assert (half['length'], half['options']) == ('shortened to 2 of 200 epochs', 'a.b=0.1')
     assert (folder / 'figure.png').is_file()
+
+
+def test_class_vectors_are_named(tmp_path: Path):
+    write_result(tmp_path / 'tiny_job' / 'most', 0, {'accuracy/top1': 1.0}, class_vectors='glove')
+    write_result(tmp_path / 'tiny_job' / 'half', 0, {'accuracy/top1': 1.0})
+    assert write_report(TABLE, tmp_path).splitlines()[-1] == '- class vectors from glove: most'
 
 
 def test_several_measures_have_a_line_each(tmp_path: Path):

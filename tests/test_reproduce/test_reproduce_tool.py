@@ -24,8 +24,10 @@ from mmshufflemix.reproduce import (
     run_jobs,
     write_report,
 )
+from mmshufflemix.reproduce.fingerprint import write_fingerprint
+from mmshufflemix.reproduce.lock import hold_lock
 from mmshufflemix.robustness import PAPER_LEVELS
-from tests.test_reproduce.study import tiny_table
+from tests.test_reproduce.study import tiny_table, write_result
 from tests.tiny_job import ROOT, write_job
 from tests.tool_runner import load_tool
 
@@ -71,6 +73,38 @@ def test_collect_runs_nothing(
         'table.json',
         'table.md',
     ]
+
+
+def test_rows_with_other_settings_are_neither_joined_nor_hidden(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
+    """One row was made before the config was changed; the other is asked for now."""
+    out = tmp_path / 'out'
+    jobs = plan_jobs(TABLES['tiny_job'], TABLES['tiny_job'].rows, [0], out, ROOT)
+    folder = jobs[0].training.folder
+    write_result(folder.parent, 0, {'accuracy/top1': 40.0})
+    write_fingerprint(jobs[0].training.fingerprint, jobs[0].training.settings)
+    changed = ('--out', out, '--cfg-options', 'optim_wrapper.optimizer.lr=0.9')
+    with pytest.raises(ValueError, match=r'half/seed_0.*optimizer.lr \(0.05 -> 0.9\)'):
+        call(monkeypatch, 'tiny_job', '--methods', 'other', *changed)
+    call(monkeypatch, 'tiny_job', '--collect', *changed)
+    assert f"- '{folder}' has other settings: optim_wrapper.optimizer.lr" in capsys.readouterr().out
+    call(monkeypatch, 'tiny_job', '--restart', '--dry-run', '--seeds', '0', *changed)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == [f'would be moved aside: {folder}', 'half seed 0: to run']
+    assert folder.is_dir()
+
+
+def test_what_is_left_to_another_process_is_said(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
+    monkeypatch.setattr('mmshufflemix.reproduce.run.PATIENCE', 0.1)
+    out = tmp_path / 'out'
+    (job, _) = plan_jobs(TABLES['tiny_job'], TABLES['tiny_job'].rows, [0], out, ROOT)
+    with hold_lock(job.training.lock):
+        call(monkeypatch, 'tiny_job', '--methods', 'shufflemix', '--seeds', '0', '--out', out)
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == '- half seed 0 was left to another process'
 
 
 def start(config: Path, out: Path, *arguments: str) -> subprocess.Popen[str]:

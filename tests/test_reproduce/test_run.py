@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
+import signal
+import time
 from pathlib import Path
 
 import pytest
 
+from mmshufflemix.label_graph import make_label_graph, save_label_graph
 from mmshufflemix.reproduce import (
     Metric,
     Row,
@@ -15,6 +19,7 @@ from mmshufflemix.reproduce import (
     check_settings,
     choose_rows,
     describe_job,
+    end_on_signals,
     move_aside,
     plan_jobs,
     run_jobs,
@@ -223,5 +228,57 @@ def test_rows_are_chosen_by_method_and_name(tmp_path: Path):
 def test_what_the_tool_sets_itself_is_refused(tmp_path: Path, tools: Path):
     with pytest.raises(ValueError, match='sets randomness.seed; use --seeds'):
         plan(tmp_path, (0,), randomness__seed=3)
-    with pytest.raises(ValueError, match='0 or more, got -1'):
-        plan(tmp_path, (-1,))
+    for seed in (-1, 2**32):
+        with pytest.raises(ValueError, match=rf'seeds must lie in \[0, 2\^32\), got {seed}'):
+            plan(tmp_path, (seed,))
+
+
+@pytest.mark.parametrize('options', [{'train_cfg': 3}, {'train_cfg__max_epochs': 0}])
+def test_options_that_leave_no_training_are_refused(
+    tmp_path: Path, tools: Path, options: dict[str, object]
+):
+    with pytest.raises(ValueError, match='but a row needs training by epochs'):
+        plan(tmp_path, **options)
+
+
+def test_the_content_of_named_files_is_part_of_the_settings(tmp_path: Path, tools: Path):
+    """A graph that the first training builds counts from then on."""
+    graph = tmp_path / 'graph.npz'
+
+    def planned() -> list[Job]:
+        return plan(tmp_path, model__head__label_graph=str(graph))[:1]
+
+    jobs = planned()
+    fields = dict(classes=['a', 'b'], counts=[2, 1], cooccurrence=[[0, 1], [1, 0]])
+    save_label_graph(graph, make_label_graph({**fields, 'embeddings': [[1.0], [2.0]]}))
+    assert run_jobs(jobs, tools, nothing) == []
+    assert json.loads(jobs[0].training.result.read_text())['class_vectors'] == 'unknown'
+    check_settings(planned()[0].steps)
+    save_label_graph(graph, make_label_graph({**fields, 'embeddings': [[1.0], [3.0]]}))
+    with pytest.raises(ValueError, match='other settings .*SHA-256 of model.head.label_graph'):
+        check_settings(planned()[0].steps)
+
+
+def test_a_stopped_process_stops_its_training(tmp_path: Path, tools: Path):
+    (tools / 'train.py').write_text(
+        'import os, pathlib, sys, time\n'
+        "pathlib.Path(sys.argv[3] + '.pid').write_text(str(os.getpid()))\n"
+        'time.sleep(100)\n'
+    )
+    (job, _) = plan(tmp_path)
+
+    def run() -> None:
+        end_on_signals()
+        run_jobs([job], tools, nothing)
+
+    worker = multiprocessing.get_context('fork').Process(target=run)
+    worker.start()
+    path = Path(f'{job.training.folder}.pid')
+    end = time.monotonic() + 60
+    while not (path.is_file() and path.read_text()) and time.monotonic() < end:
+        time.sleep(0.02)
+    worker.terminate()
+    worker.join(60)
+    assert worker.exitcode == 128 + signal.SIGTERM
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(path.read_text()), 0)
