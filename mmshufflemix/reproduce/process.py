@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
 
 __all__ = ['end_on_signals', 'run_shown']
+
+_PR_SET_PDEATHSIG = 1  # of Linux's <sys/prctl.h>
 
 
 def end_on_signals() -> None:
@@ -25,6 +28,9 @@ def end_on_signals() -> None:
 
 def run_shown(command: Sequence[str], log: Path, keep_open: Sequence[int] = ()) -> None:
     """Run a program to its end, with what it prints on the screen and added to a file.
+
+    On Linux the program is killed when this process ends, also by ``kill -9``: a training without
+    its parent would go on unseen and keep its lock.
 
     Args:
         command: The program and its arguments.
@@ -45,6 +51,7 @@ def run_shown(command: Sequence[str], log: Path, keep_open: Sequence[int] = ()) 
             text=True,
             errors='replace',
             pass_fds=tuple(keep_open),
+            preexec_fn=_end_with_parent(),
             # Else prints come late and out of order.
             env={**os.environ, 'PYTHONUNBUFFERED': '1'},
         ) as process,
@@ -61,6 +68,22 @@ def run_shown(command: Sequence[str], log: Path, keep_open: Sequence[int] = ()) 
             raise
     if process.returncode:
         raise RuntimeError(f'exit code {process.returncode} ({reason}); all of it is in {log}')
+
+
+def _end_with_parent() -> Callable[[], None] | None:
+    """Return what a new process has to call first, None where the system cannot do it."""
+    if sys.platform != 'linux':
+        return None
+    # Looked up before the fork, after which little may be done.
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+    parent = os.getpid()
+
+    def ask() -> None:
+        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return ask
 
 
 def _better_reason(old: str, line: str) -> str:

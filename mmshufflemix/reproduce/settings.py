@@ -37,7 +37,8 @@ def row_config(
         row: The experiment.
         configs: Folder that the row's config is relative to.
         epochs: Shorten the training to so many epochs; see :func:`shorten_schedule`.
-        options: The user's changes, by dotted name; they have the last word.
+        options: The user's changes, by dotted name. They have the last word, but see a training set
+            of which a part is kept as it is in the config file, so that they fit all tables.
 
     Returns:
         The config, and the number of epochs of the experiment before anything was shortened.
@@ -48,12 +49,12 @@ def row_config(
     """
     cfg = read_config(str(configs / row.config), dict(row.options))
     full = total_epochs(cfg, row.config)
-    if row.kept is not None:
-        cfg = keep_part(cfg, row.kept)
     if epochs is not None:
         cfg = shorten_schedule(cfg, epochs)
     cfg.merge_from_dict(dict(options or {}))
     total_epochs(cfg, row.config)
+    if row.kept is not None:
+        cfg = keep_part(cfg, row.kept)
     return cfg, full
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 
@@ -67,6 +70,31 @@ def test_validations_of_several_starts(tmp_path: Path):
     found = read_validations(tmp_path)
     assert list(found) == [1, 2, 3]
     assert (found[1], found[2]['a'], found[3]) == ({'a': 1.0}, 3.0, {'a': 4.0})
+
+
+@pytest.mark.skipif(sys.platform != 'linux', reason='needs prctl of Linux')
+def test_a_program_ends_with_a_killed_parent(tmp_path: Path):
+    lock = tmp_path / 'x.lock'
+    script = f"""
+import sys
+from pathlib import Path
+from mmshufflemix.reproduce.lock import hold_lock
+from mmshufflemix.reproduce.process import run_shown
+with hold_lock(Path({str(lock)!r})) as descriptor:
+    sleeper = [sys.executable, '-c', 'import time; print("up", flush=True); time.sleep(60)']
+    run_shown(sleeper, Path({str(tmp_path / 'log')!r}), [descriptor])
+"""
+    parent = subprocess.Popen([sys.executable, '-c', script], stdout=subprocess.DEVNULL)
+    end = time.monotonic() + 60
+    log = tmp_path / 'log'
+    while not (log.exists() and log.read_text()) and time.monotonic() < end:
+        time.sleep(0.05)
+    with hold_lock(lock) as while_it_runs:
+        assert while_it_runs is None
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    with hold_lock(lock, 5.0) as afterwards:
+        assert afterwards is not None
 
 
 def test_output_is_shown_and_kept(tmp_path: Path, capsys: pytest.CaptureFixture):

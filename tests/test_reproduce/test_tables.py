@@ -123,6 +123,13 @@ def test_a_part_of_each_class():
     assert cfg.test_dataloader == plain.test_dataloader
 
 
+def test_options_fit_a_table_with_parts_of_sets_too():
+    row = next(row for row in TABLES['sparsity'].rows if row.name == 'cub_shufflemix_50')
+    cfg, _ = row_config(row, CONFIGS, options={'train_dataloader.dataset.data_root': 'mine'})
+    assert cfg.train_dataloader.dataset.dataset.data_root == 'mine'
+    assert 'data_root' not in cfg.train_dataloader.dataset
+
+
 def test_names_are_unique_and_known():
     with pytest.raises(ValueError, match="table 'cifar10' exists"):
         register_table(TABLES['cifar10'])
