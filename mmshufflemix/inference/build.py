@@ -1,0 +1,136 @@
+"""Build a model for inference from its config and checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+from mmengine.config import Config, ConfigDict
+from mmengine.model import BaseModel
+from mmengine.runner import CheckpointLoader
+from mmpretrain.registry import DATASETS, MODELS
+from mmpretrain.utils import register_all_modules
+
+from mmshufflemix.checkpoint_schemes import use_safe_loading
+from mmshufflemix.hooks.class_check_hook import missing_weights
+from mmshufflemix.prepare import (
+    check_local_file,
+    drop_pretrained,
+    lookup,
+    prepare_config,
+    read_config,
+)
+from mmshufflemix.text import some
+
+__all__ = ['build_model', 'config_classes', 'test_dataset']
+
+
+def build_model(
+    config: str | Config,
+    checkpoint: str,
+    device: str | torch.device | None = None,
+    options: dict[str, Any] | None = None,
+) -> BaseModel:
+    """Build the model of a config in evaluation mode, with the weights of a checkpoint.
+
+    Like the command line tools, this makes MMEngine load checkpoints without running code from
+    them, for the whole process. Averaged weights (EMA) are what MMEngine stores as the weights.
+
+    Args:
+        config: File or config.
+        checkpoint: File, or address of one.
+        device: Default: a GPU if there is one.
+        options: Dotted names of settings and their values, to change in the config.
+
+    Returns:
+        The model, with ``_config`` and ``_dataset_meta`` as MMPretrain's inferencers expect them.
+
+    Raises:
+        FileNotFoundError: If a file is missing.
+        ValueError: If the config cannot be used, or the checkpoint is of another model.
+    """
+    check_local_file(checkpoint, 'checkpoint')
+    cfg = read_config(config, options) if isinstance(config, str) else config
+    register_all_modules()
+    use_safe_loading()
+    cfg = prepare_config(cfg)
+    if cfg.get('model') is None:
+        raise ValueError('the config has no model, so nothing can be predicted.')
+    if cfg.get('data_preprocessor') is not None:
+        cfg.model.setdefault('data_preprocessor', cfg.data_preprocessor)
+    drop_pretrained(cfg.model)
+    model = MODELS.build(cfg.model)
+    loaded = CheckpointLoader.load_checkpoint(checkpoint, 'cpu', logger='silent')
+    _load_weights(model, loaded)
+    classes = ((loaded.get('meta') or {}).get('dataset_meta') or {}).get('classes')
+    model._config = cfg
+    model._dataset_meta = {'classes': classes or config_classes(cfg)}
+    return model.to(device or ('cuda' if torch.cuda.is_available() else 'cpu')).eval()
+
+
+def test_dataset(cfg: Config) -> ConfigDict:
+    """The test set's config; of a wrapped one, the first inside that has a pipeline.
+
+    Raises:
+        ValueError: If there is none.
+    """
+    for dataset in _walk((cfg.get('test_dataloader') or {}).get('dataset')):
+        if dataset.get('pipeline') is not None:
+            return dataset
+    raise ValueError(
+        'the config has no pipeline in test_dataloader.dataset, so that it is unknown how pictures '
+        'are prepared; add test_dataloader=dict(dataset=dict(pipeline=[...])).'
+    )
+
+
+def config_classes(cfg: Config) -> tuple[str, ...] | None:
+    """The class names of a config's test set without reading any data, or None if unknown.
+
+    They come from its ``metainfo`` or ``classes``, else from the class of the data set.
+    """
+    try:
+        dataset = test_dataset(cfg)
+    except ValueError:
+        return None
+    dataset_class = lookup(DATASETS, dataset.get('type'))
+    if dataset_class is None:
+        return None
+    own = {'classes': dataset['classes']} if dataset.get('classes') else {}
+    meta = dataset_class._load_metainfo({**own, **(dataset.get('metainfo') or {})})
+    return tuple(meta['classes']) if meta.get('classes') else None
+
+
+def _load_weights(model: BaseModel, checkpoint: Any) -> None:
+    weights = checkpoint.get('state_dict', checkpoint) if isinstance(checkpoint, Mapping) else None
+    if not isinstance(weights, Mapping):
+        raise ValueError('the checkpoint holds no weights; give a .pth file that training wrote.')
+    advice = 'so another config has written it; use the checkpoint of this config.'
+    missing = missing_weights(model, weights)
+    if missing:
+        raise ValueError(
+            f'the checkpoint lacks {len(missing)} weights of this model ({some(missing, limit=3)}),'
+            f' {advice}'
+        )
+    weights = {name.removeprefix('module.'): value for name, value in weights.items()}
+    shapes = {name: tuple(value.shape) for name, value in model.state_dict().items()}
+    other = [
+        f'{name} {tuple(value.shape)} for {shapes[name]}'
+        for name, value in weights.items()
+        if name in shapes and tuple(value.shape) != shapes[name]
+    ]
+    if other:
+        raise ValueError(
+            f'{len(other)} weights of the checkpoint have other shapes than in this model '
+            f'({some(other, limit=3)}), {advice}'
+        )
+    model.load_state_dict(weights, strict=False)
+
+
+def _walk(dataset: Any) -> Iterator[ConfigDict]:
+    """Walk through a data set config and the wrapped ones in it."""
+    if isinstance(dataset, dict):
+        yield dataset
+        inner = dataset.get('datasets') or [dataset.get('dataset')]
+        for item in inner if isinstance(inner, list | tuple) else [inner]:
+            yield from _walk(item)
