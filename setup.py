@@ -46,6 +46,7 @@ setup(
     extras_require={
         'onedl': read_requirements('onedl'),
         'official': read_requirements('official'),
+        'export': read_requirements('export'),
         'tests': read_requirements('tests'),
         'lint': read_requirements('lint'),
     },
