@@ -188,6 +188,33 @@ def test_a_failed_write_leaves_the_old_file(
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_failed_write_names_the_target(tmp_path: Path) -> None:
+    (tmp_path / 'folder').mkdir()
+    with pytest.raises(IsADirectoryError) as raised:
+        files.write_bytes(tmp_path / 'folder', b'new')
+    assert raised.value.filename == str(tmp_path / 'folder')
+    assert list(tmp_path.iterdir()) == [tmp_path / 'folder']
+
+
+def test_targets_are_checked_without_a_trace(tmp_path: Path) -> None:
+    (tmp_path / 'file').write_text('old')
+    for name in ('file', 'new', 'a/b/new'):
+        files.check_writable(tmp_path / name)
+    mistakes = {tmp_path: 'which is a folder', tmp_path / 'file' / 'x': "file' is a file"}
+    for path, message in mistakes.items():
+        with pytest.raises(ValueError, match=message):
+            files.check_writable(path)
+    assert [path.read_text() for path in tmp_path.iterdir()] == ['old']
+
+
+@pytest.mark.skipif(not Path('/proc/self').exists(), reason='needs a folder nobody can write in')
+def test_a_folder_that_takes_no_file() -> None:
+    with pytest.raises(
+        ValueError, match=r"cannot write to '/proc/x\.json', since '/proc' takes no"
+    ):
+        files.check_writable('/proc/x.json')
+
+
 def test_compare_classes() -> None:
     assert compare_classes(['a', 'b'], ('a', 'b')) == ''
     assert 'class 1 is' in compare_classes(['a', 'b'], ['a', 'c'])

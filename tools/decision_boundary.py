@@ -21,7 +21,7 @@ from mmshufflemix.decision_boundary import (
     run_study,
     study_record,
 )
-from mmshufflemix.files import write_json
+from mmshufflemix.files import check_writable, write_json
 from mmshufflemix.pictures import check_picture_file
 
 
@@ -34,13 +34,12 @@ def parse_args() -> argparse.Namespace:
         metavar='NAME',
         help=f'any of {", ".join(METHODS)} (default: the first {len(DEFAULT_METHODS)})',
     )
-    parser.add_argument('--seed', type=int, default=0, help='the first seed, drawn (default: 0)')
     parser.add_argument(
         '--seeds',
+        nargs='+',
         type=int,
-        default=1,
-        metavar='N',
-        help='train with N seeds for mean and standard deviation in the table (default: 1)',
+        default=[0],
+        help='several give mean and deviation in the table, the first is drawn (default: 0)',
     )
     parser.add_argument(
         '--epochs',
@@ -74,20 +73,22 @@ def main() -> None:
     args = parse_args()
     check_picture_file(args.out)
     methods = choose_methods(args.methods)
-    seeds = range(args.seed, args.seed + args.seeds)
+    seeds = args.seeds
     study = Study(args.noise, args.points, seeds=seeds, schedule=Schedule(args.epochs))
+    for path in filter(None, (args.out, args.json)):
+        check_writable(path)
     # The mixed layers would be logged for each of the networks.
     MMLogger.get_instance('decision_boundary', log_level='WARNING')
     with Progress() as progress:
         task = progress.add_task('training', total=len(methods) * len(CLASS_COUNTS) * len(seeds))
         outcomes = run_study(methods, study, report=lambda: progress.advance(task))
-    names = f'seed {args.seed}' if len(seeds) == 1 else f'seeds {seeds[0]} to {seeds[-1]}'
+    names = f'seed{"s" * (len(seeds) > 1)} {", ".join(map(str, seeds))}'
     print(
         f'test accuracy in percent, {names}, {args.points} training points a class, noise '
-        f'{args.noise:g}, {args.epochs} epochs'
+        f'{args.noise:g}, {args.epochs} epoch{"s" * (args.epochs > 1)}'
     )
     print(accuracy_table(outcomes))
-    draw_boundaries(args.out, [outcome for outcome in outcomes if outcome.seed == args.seed])
+    draw_boundaries(args.out, [outcome for outcome in outcomes if outcome.seed == seeds[0]])
     print(f'picture: {args.out}')
     if args.json:
         write_json(args.json, study_record(study, outcomes))

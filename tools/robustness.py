@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from mmengine.config import DictAction
@@ -11,7 +10,7 @@ from mmengine.config import DictAction
 from mmshufflemix import __version__
 from mmshufflemix.benchmark import describe_machine
 from mmshufflemix.cli import new_parser, run_cli
-from mmshufflemix.files import write_json
+from mmshufflemix.files import check_writable, write_json
 from mmshufflemix.launch import set_loader_defaults, set_work_dir
 from mmshufflemix.pictures import check_picture_file
 from mmshufflemix.prepare import prepare_config, read_config
@@ -21,6 +20,7 @@ from mmshufflemix.robustness import (
     NOISES,
     PAPER_LEVELS,
     Study,
+    curve_names,
     draw_robustness,
     format_table,
     measure_robustness,
@@ -34,7 +34,7 @@ def parse_args() -> argparse.Namespace:
     add('config', nargs='?', help='config file')
     add('checkpoint', nargs='?', help='checkpoint file')
     add('--noise', nargs='+', choices=NOISES, default=NOISES, help='which (default: both)')
-    add('--levels', nargs='+', type=float, help="of each noise (default: the paper's of each)")
+    add('--levels', nargs='+', type=float, help="of every noise (default: the paper's of each)")
     add('--curve', action='store_true', help='add white noise of 0, 0.05, ..., 0.35')
     mode_help = 'channels that salt and pepper falls on: paper, the first (default), or all'
     add('--mode', nargs='+', choices=MODES, default=['paper'], help=mode_help)
@@ -43,9 +43,9 @@ def parse_args() -> argparse.Namespace:
     add('--out', metavar='FILE.json', help='write the results')
     add('--plot', metavar='FILE.png', help='draw the results (.png, .pdf, .svg)')
     add('--draw', nargs='+', metavar='FILE.json', help='draw these, measure nothing')
-    add('--labels', nargs='+', help='names in the legend (default: those of the files)')
+    add('--labels', nargs='+', help='names in the legend, all different (default: of the files)')
     add('--memory', type=float, default=2, help='GiB of pictures to keep decoded (default: 2)')
-    add('--work-dir', help='folder for logs')
+    add('--work-dir', help="for logs (default: the config's work_dir, or work_dirs/<config name>)")
     add('--cfg-options', nargs='+', action=DictAction, help='change settings of the config')
     args = parser.parse_args()
     if args.draw is None and args.checkpoint is None:
@@ -54,8 +54,9 @@ def parse_args() -> argparse.Namespace:
         parser.error('--draw takes no config and needs --plot')
     if args.curve and 'white' not in args.noise:
         parser.error('--curve is of white noise; add white to --noise')
-    if args.labels and len(args.labels) != len(args.draw or [args.config]):
-        parser.error('--labels needs one name for each curve')
+    labels, curves = args.labels, args.draw or [args.config]
+    if labels and not len(set(labels)) == len(labels) == len(curves):
+        parser.error('--labels needs one name for each curve, all different')
     return args
 
 
@@ -80,6 +81,9 @@ def main() -> None:
     args = parse_args()
     if args.plot:
         check_picture_file(args.plot)
+    for path in filter(None, (args.out, args.plot)):
+        check_writable(path)
+    names = args.labels or curve_names(args.draw or [args.config])
     if args.draw:
         records = [read_record(path) for path in args.draw]
     else:
@@ -88,7 +92,6 @@ def main() -> None:
         if args.out:
             write_json(args.out, records[0])
     if args.plot:
-        names = args.labels or [Path(path).stem for path in args.draw or [args.config]]
         draw_robustness(args.plot, dict(zip(names, records, strict=True)))
 
 

@@ -35,6 +35,7 @@ class CIFARTiles(CheckedDataset):
         **kwargs: Arguments of MMPretrain's ``BaseDataset``, such as ``pipeline``.
 
     Raises:
+        TypeError: If ``data_root`` is no path.
         ValueError: If ``split`` is unknown, the splits differ in their classes, or a picture is not
             made of tiles of 32 x 32 pixels.
         FileNotFoundError: If the folder of the split has no such pictures.
@@ -43,6 +44,10 @@ class CIFARTiles(CheckedDataset):
     def __init__(self, data_root: str, split: str = 'train', **kwargs: Any) -> None:
         if split not in SPLITS:
             raise ValueError(f"split must be 'train' or 'test', got {split!r}")
+        if not isinstance(data_root, str | os.PathLike):
+            raise TypeError(
+                f'data_root must be the folder that holds train and test, got {data_root!r}'
+            )
         self.split = split
         super().__init__(ann_file='', data_root=data_root, data_prefix=split, **kwargs)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from numbers import Integral, Real
 from typing import Any
 
 import mmengine.dataset
@@ -33,7 +34,7 @@ class ClassSubset(CheckedDataset):
         per_class: Number of images of each class to keep, in place of ``fraction``.
         classes: Names of the classes to keep, or how many of the first. They are renumbered 0..K-1
             in the order given; set ``num_classes`` of the head and the data preprocessor to K.
-        seed: Seed of the choice.
+        seed: Seed of the choice, at least 0.
         lazy_init: Read nothing until :meth:`full_init` is called.
 
     Raises:
@@ -55,6 +56,7 @@ class ClassSubset(CheckedDataset):
         lazy_init: bool = False,
     ) -> None:
         _check_amount(fraction, per_class)
+        _check_seed(seed)
         inner = _build(dataset, lazy_init)
         self.fraction = fraction
         self.per_class = per_class
@@ -157,9 +159,9 @@ def choose_classes(classes: int | Sequence[str], names: Sequence[str] | None) ->
     """
     if names is None:
         raise ValueError('ClassSubset cannot choose classes of a dataset whose metainfo has none')
-    if isinstance(classes, int):
-        if not 1 <= classes <= len(names):
-            raise ValueError(f'classes must be 1 to {len(names)} or names, got {classes}')
+    if isinstance(classes, int) or not isinstance(classes, Iterable):
+        if type(classes) is not int or not 1 <= classes <= len(names):
+            raise ValueError(f'classes must be 1 to {len(names)} or names, got {classes!r}')
         return list(range(classes))
     wanted = [classes] if isinstance(classes, str) else list(classes)
     unknown = [name for name in wanted if name not in names]
@@ -185,14 +187,19 @@ def _cut_metainfo(metainfo: dict, chosen: list[int] | None) -> dict:
 
 
 def _check_amount(fraction: float, per_class: int | None) -> None:
-    if not 0 < fraction <= 1:
-        raise ValueError(f'fraction must lie in (0, 1], got {fraction}')
+    if not isinstance(fraction, Real) or isinstance(fraction, bool) or not 0 < fraction <= 1:
+        raise ValueError(f'fraction must be a number in (0, 1], got {fraction!r}')
     if per_class is not None and fraction != 1:
         raise ValueError(
             f'fraction={fraction} and per_class={per_class} exclude each other, set one of them'
         )
     if per_class is not None and (type(per_class) is not int or per_class < 1):
         raise ValueError(f'per_class must be an integer of at least 1, got {per_class!r}')
+
+
+def _check_seed(seed: int) -> None:
+    if not isinstance(seed, Integral) or isinstance(seed, bool) or seed < 0:
+        raise ValueError(f'seed must be an integer of at least 0, got {seed!r}')
 
 
 def _build(dataset: Any, lazy_init: bool) -> mmengine.dataset.BaseDataset:

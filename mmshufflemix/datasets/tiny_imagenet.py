@@ -40,6 +40,7 @@ class TinyImageNet(CheckedDataset):
         **kwargs: Arguments of MMPretrain's ``BaseDataset``, such as ``pipeline``.
 
     Raises:
+        TypeError: If ``data_root`` is no path.
         ValueError: If ``split`` is unknown, a file is empty or malformed, a class has no pictures,
             or the list of val has an unknown class.
         FileNotFoundError: If a file, the folder of a class, or pictures are missing.
@@ -49,6 +50,11 @@ class TinyImageNet(CheckedDataset):
         if split not in ('train', 'val'):
             raise ValueError(
                 f"split must be 'train' or 'val' (the test pictures have no labels), got {split!r}"
+            )
+        if not isinstance(data_root, str | os.PathLike):
+            raise TypeError(
+                'data_root must be the folder that holds wnids.txt, train and val, '
+                f'got {data_root!r}'
             )
         self.split = split
         train = split == 'train'
@@ -176,7 +182,13 @@ def _lines(path: str | Path) -> list[str]:
             f'{path} does not exist; set data_root to the folder of Tiny ImageNet that holds '
             'wnids.txt, train and val'
         )
-    lines = [line for line in Path(path).read_text('utf-8-sig').splitlines() if line.strip()]
+    try:
+        text = Path(path).read_text('utf-8-sig')
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f'{path} is not UTF-8 text; copy it anew from the archive of Tiny ImageNet'
+        ) from error
+    lines = [line for line in text.splitlines() if line.strip()]
     if not lines:
         raise ValueError(f'{path} is empty; copy it anew from the archive of Tiny ImageNet')
     return lines

@@ -10,7 +10,7 @@ from sklearn.datasets import make_circles
 from sklearn.utils import check_random_state
 from torch import Tensor
 
-__all__ = ['PointSet', 'best_accuracy', 'draw_rings', 'ring_radii']
+__all__ = ['PointSet', 'best_accuracy', 'check_rings', 'draw_rings', 'ring_radii']
 
 _FEWEST_CLASSES = 2
 _MOST_NOISE = 10.0
@@ -36,6 +36,18 @@ def ring_radii(num_classes: int) -> list[float]:
     return [(num_classes - label) / num_classes for label in range(num_classes)]
 
 
+def check_rings(per_class: int, noise: float) -> None:
+    """Check what rings of any number of classes are drawn with, see :func:`draw_rings`.
+
+    Raises:
+        ValueError: If an argument is out of range.
+    """
+    if per_class < 1:
+        raise ValueError(f'each class needs at least 1 point, got {per_class}')
+    if not 0 <= noise <= _MOST_NOISE:
+        raise ValueError(f'noise must lie in [0, {_MOST_NOISE:g}], got {noise:g}')
+
+
 def draw_rings(num_classes: int, per_class: int, noise: float, seed: int) -> PointSet:
     """Draw the same number of points on each ring, by scikit-learn's ``make_circles``.
 
@@ -52,10 +64,7 @@ def draw_rings(num_classes: int, per_class: int, noise: float, seed: int) -> Poi
     """
     if num_classes < _FEWEST_CLASSES:
         raise ValueError(f'rings need at least {_FEWEST_CLASSES} classes, got {num_classes}')
-    if per_class < 1:
-        raise ValueError(f'each class needs at least 1 point, got {per_class}')
-    if not 0 <= noise <= _MOST_NOISE:
-        raise ValueError(f'noise must lie in [0, {_MOST_NOISE:g}], got {noise:g}')
+    check_rings(per_class, noise)
     if not 0 <= seed < 2**32:
         raise ValueError(f'a seed of points must lie in [0, 2^32), got {seed}')
     random = check_random_state(seed)

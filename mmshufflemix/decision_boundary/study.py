@@ -8,7 +8,12 @@ from dataclasses import dataclass, field
 from mmpretrain.models import ImageClassifier
 
 from mmshufflemix.decision_boundary.methods import Method
-from mmshufflemix.decision_boundary.points import PointSet, best_accuracy, draw_rings
+from mmshufflemix.decision_boundary.points import (
+    PointSet,
+    best_accuracy,
+    check_rings,
+    draw_rings,
+)
 from mmshufflemix.decision_boundary.training import Schedule, accuracy, train_network
 
 __all__ = ['BEST', 'CLASS_COUNTS', 'Outcome', 'Study', 'run_study']
@@ -28,6 +33,9 @@ class Study:
         test_points: Test points of each class.
         seeds: Seeds of data, weights and all draws, in [0, 2^31).
         schedule: How networks learn.
+
+    Raises:
+        ValueError: If noise, points or seeds are out of range, or seeds repeat.
     """
 
     noise: float = 0.2
@@ -37,11 +45,15 @@ class Study:
     schedule: Schedule = field(default_factory=Schedule)
 
     def __post_init__(self) -> None:
+        for points in (self.train_points, self.test_points):
+            check_rings(points, self.noise)
         if not self.seeds:
             raise ValueError('a study needs at least one seed')
         for seed in self.seeds:
             if not 0 <= seed <= _MOST_SEED:
                 raise ValueError(f'seeds must lie in [0, 2^31), got {seed}')
+        if len(set(self.seeds)) < len(self.seeds):
+            raise ValueError(f'seeds must differ, got {list(self.seeds)}')
 
     def draw(self, num_classes: int, seed: int) -> tuple[PointSet, PointSet]:
         """Draw the training and the test points of a seed; they share no random numbers."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import torch
 from mmengine.hooks import Hook
 from mmengine.runner import Runner
 from mmpretrain.registry import HOOKS
 
 __all__ = ['ChannelsLastHook']
+
+_IMAGE_AXES = 4
 
 
 @HOOKS.register_module()
@@ -20,6 +24,9 @@ class ChannelsLastHook(Hook):
 
     def before_train(self, runner: Runner) -> None:
         """Reorder the weights after they are initialised or loaded."""
-        runner.model.to(memory_format=torch.channels_last)
+        # Those of 3-D convolutions have another order, and Module.to would raise for them.
+        for tensor in chain(runner.model.parameters(), runner.model.buffers()):
+            if tensor.ndim == _IMAGE_AXES:
+                tensor.data = tensor.data.contiguous(memory_format=torch.channels_last)
 
     before_test = before_train

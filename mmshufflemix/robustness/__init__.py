@@ -6,7 +6,7 @@ from mmshufflemix.robustness.measure import measure_robustness
 from mmshufflemix.robustness.metric import EvaluatorMetric, TopOne, choose_metric
 from mmshufflemix.robustness.noise import MODES, NOISES, add_salt_pepper, add_white_noise
 from mmshufflemix.robustness.plot import draw_robustness
-from mmshufflemix.robustness.report import format_table, read_record
+from mmshufflemix.robustness.report import curve_names, format_table, read_record
 from mmshufflemix.robustness.study import CURVE_LEVELS, PAPER_LEVELS, Condition, Study, run_study
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     'add_salt_pepper',
     'add_white_noise',
     'choose_metric',
+    'curve_names',
     'draw_robustness',
     'format_table',
     'measure_robustness',

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ['Batch', 'prepared_batches']
+__all__ = ['Batch', 'check_memory', 'prepared_batches']
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,17 @@ class Batch:
     def labels(self) -> Tensor:
         """The label of each image (N,), for data with one label an image."""
         return torch.cat([sample.gt_label for sample in self.samples]).to(self.images.device)
+
+
+def check_memory(memory: float) -> int:
+    """Return the bytes of some GiB.
+
+    Raises:
+        ValueError: If they are negative or not finite.
+    """
+    if isinstance(memory, int | float) and 0 <= memory * 2**30 < math.inf:
+        return int(memory * 2**30)
+    raise ValueError(f'memory must be a finite number of GiB of at least 0, got {memory!r}')
 
 
 def prepared_batches(loader: Any, model: Any, budget: int) -> Callable[[], Iterator[Batch]]:

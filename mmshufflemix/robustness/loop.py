@@ -14,7 +14,7 @@ from mmpretrain.registry import LOOPS
 from rich.console import Console
 from rich.progress import Progress
 
-from mmshufflemix.robustness.batches import prepared_batches
+from mmshufflemix.robustness.batches import check_memory, prepared_batches
 from mmshufflemix.robustness.metric import choose_metric
 from mmshufflemix.robustness.study import PAPER_LEVELS, Study, run_study
 
@@ -40,7 +40,7 @@ class RobustnessLoop(TestLoop):
         memory: GiB of normalised images that may be kept.
 
     Raises:
-        ValueError: If the study cannot be run, or several processes take part.
+        ValueError: If the study or ``memory`` is out of range, or several processes take part.
     """
 
     def __init__(
@@ -56,6 +56,7 @@ class RobustnessLoop(TestLoop):
         memory: float = 2.0,
     ) -> None:
         self.study = Study(levels, modes, seeds)
+        self.budget = check_memory(memory)
         if dist.get_world_size() > 1:
             raise ValueError(
                 f'the noise of a set is one sequence, so that one process must see all of it, got '
@@ -63,7 +64,6 @@ class RobustnessLoop(TestLoop):
             )
         super().__init__(runner, dataloader, evaluator, fp16)
         self.metric = metric
-        self.memory = memory
 
     def run(self) -> dict[str, Any]:
         """Run the study."""
@@ -71,7 +71,7 @@ class RobustnessLoop(TestLoop):
         self.runner.call_hook('before_test_epoch')
         model = self.runner.model.eval()
         metric = choose_metric(model, self.evaluator, self.metric)
-        batches = prepared_batches(self.dataloader, model, int(self.memory * 2**30))
+        batches = prepared_batches(self.dataloader, model, self.budget)
         total = self.study.passes() * len(self.dataloader.dataset)
         with _progress(total) as report, autocast(enabled=self.fp16):
             record = run_study(self.study, model, metric, batches, report)

@@ -9,6 +9,7 @@ from mmengine.config import Config, ConfigDict
 from mmshufflemix.hooks.class_check_hook import ClassCheckHook
 from mmshufflemix.launch import build_runner, with_download_hint
 from mmshufflemix.prepare import check_local_file
+from mmshufflemix.robustness.batches import check_memory
 from mmshufflemix.robustness.study import Study
 
 __all__ = ['measure_robustness']
@@ -31,8 +32,10 @@ def measure_robustness(
 
     Raises:
         FileNotFoundError: If there is no such checkpoint.
-        ValueError: If the config tests nothing, or the checkpoint is of another model.
+        ValueError: If the config tests nothing, the checkpoint is of another model, or ``memory``
+            is negative or not finite.
     """
+    check_memory(memory)
     check_local_file(checkpoint, 'checkpoint')
     if cfg.get('test_dataloader') is None or cfg.get('test_evaluator') is None:
         raise ValueError(

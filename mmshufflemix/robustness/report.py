@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ['format_table', 'read_record']
+__all__ = ['curve_names', 'format_table', 'read_record']
 
-_KEYS = {'metric', 'clean', 'results'}
+_NUMBER = int | float
+_TYPES: dict[str, Any] = {'metric': str, 'clean': _NUMBER, 'results': list}
+_RESULT_TYPES: dict[str, Any] = {
+    'noise': str,
+    'level': _NUMBER,
+    'mode': str | None,
+    'mean': _NUMBER,
+    'std': _NUMBER | None,
+}
 
 
 def format_table(record: dict[str, Any]) -> str:
@@ -37,9 +47,38 @@ def read_record(path: str | Path) -> dict[str, Any]:
         record = json.loads(Path(path).read_text())
     except ValueError as error:
         raise ValueError(f'{path} is not JSON ({error}); give a file that --out wrote') from error
-    if not isinstance(record, dict) or not record.keys() >= _KEYS:
+    if not _has(record, _TYPES):
         raise ValueError(
-            f'{path} is no robustness study (expected {", ".join(sorted(_KEYS))} in it); give a '
+            f'{path} is no robustness study (expected {", ".join(sorted(_TYPES))} in it); give a '
             'file that --out wrote'
         )
+    for place, result in enumerate(record['results']):
+        if not _has(result, _RESULT_TYPES):
+            raise ValueError(
+                f'entry {place} of the results in {path} is not one of a robustness study '
+                f'(expected {", ".join(_RESULT_TYPES)}); give a file that --out wrote'
+            )
     return record
+
+
+def curve_names(paths: Sequence[str | Path]) -> list[str]:
+    """Name the curves by their files: the stem, with as many folders as tell equal stems apart.
+
+    Raises:
+        ValueError: If two files cannot be told apart.
+    """
+    parts = [Path(os.path.abspath(path)).with_suffix('').parts for path in paths]
+    names = []
+    for path, mine in zip(paths, parts, strict=True):
+        ends = (mine[-depth:] for depth in range(1, len(mine) + 1))
+        end = next((e for e in ends if sum(p[-len(e) :] == e for p in parts) == 1), None)
+        if end is None:
+            raise ValueError(f'{path} is given twice, give each once or name them by --labels')
+        names.append('/'.join(end))
+    return names
+
+
+def _has(record: Any, types: dict[str, Any]) -> bool:
+    return isinstance(record, dict) and all(
+        key in record and isinstance(record[key], wanted) for key, wanted in types.items()
+    )

@@ -27,6 +27,7 @@ PAPER_LEVELS = {'white': (0.1, 0.2, 0.3), 'salt_pepper': (0.02, 0.04, 0.1)}
 """Levels of the paper's robustness table."""
 CURVE_LEVELS = tuple(step / 20 for step in range(8))
 """Levels of white noise, 0 to 0.35, that span the paper's robustness figure."""
+_SEED_END = 2**64
 
 
 @dataclass(frozen=True)
@@ -57,11 +58,11 @@ class Study:
     Attributes:
         levels: Levels of each noise.
         modes: Modes of salt and pepper.
-        seeds: Noise seeds; each gives one generator for a whole set and noise.
+        seeds: Noise seeds in [0, 2^64); each gives one generator for a whole set and noise.
 
     Raises:
-        ValueError: If a noise, level or mode is unknown or out of range, seeds repeat, or there is
-            nothing to do.
+        ValueError: If a noise, level, mode or seed is unknown or out of range, seeds repeat, or
+            there is nothing to do.
     """
 
     levels: Mapping[str, Sequence[float]] = field(default_factory=lambda: PAPER_LEVELS)
@@ -79,6 +80,9 @@ class Study:
             raise ValueError('a study needs at least one noise with a level, one mode and one seed')
         if len(set(self.seeds)) < len(self.seeds):
             raise ValueError(f'noise seeds must differ, got {list(self.seeds)}')
+        for seed in self.seeds:
+            if not (isinstance(seed, int) and 0 <= seed < _SEED_END):
+                raise ValueError(f'noise seeds must be integers in [0, 2^64), got {seed!r}')
 
     def conditions(self, noise: str) -> list[Condition]:
         """List the conditions of a noise, mode by mode with rising levels."""

@@ -97,6 +97,8 @@ def test_names_what_is_wrong(tmp_path: Path, change, error: type[Exception], mes
 def test_refuses_other_splits_and_classes(root: Path):
     with pytest.raises(ValueError, match=r"split must be 'train' or 'test', got 'val'"):
         CIFARTiles(str(root), 'val')
+    with pytest.raises(TypeError, match=r'data_root must be the folder .* got None'):
+        CIFARTiles(None)
     with pytest.raises(ValueError, match=r'classes \(pear, apple, plum\) differ from the files'):
         CIFARTiles(str(root), classes=('pear', 'apple', 'plum'))
 

@@ -85,6 +85,7 @@ def clear(folder: Path) -> None:
     [
         ('train', lambda r: (r / 'wnids.txt').unlink(), FileNotFoundError, r'wnids\.txt does not'),
         ('train', lambda r: empty(r / 'wnids.txt'), ValueError, r'wnids\.txt is empty'),
+        ('train', lambda r: (r / 'wnids.txt').write_bytes(b'\xff'), ValueError, r'not UTF-8 text'),
         ('train', lambda r: append(r / 'wnids.txt', 'n01\n'), ValueError, r'n01 repeated'),
         ('train', lambda r: append(r / 'wnids.txt', '../n\n'), ValueError, r'leads out'),
         (
@@ -143,6 +144,8 @@ def test_names_what_is_wrong(
 def test_refuses_the_test_split_and_other_classes(root: Path):
     with pytest.raises(ValueError, match=r'the test pictures have no labels'):
         TinyImageNet(str(root), 'test')
+    with pytest.raises(TypeError, match=r'data_root must be the folder .* got None'):
+        TinyImageNet(None)
     with pytest.raises(ValueError, match=r'has 3 classes but `classes` has 2 names'):
         TinyImageNet(str(root), classes=('a', 'b'))
 

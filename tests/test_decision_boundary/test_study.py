@@ -90,6 +90,7 @@ def test_the_table_of_seeds_has_mean_and_sample_deviation() -> None:
 @pytest.mark.parametrize(
     ('seeds', 'message'),
     [
+        ((1, 1), r'seeds must differ, got \[1, 1\]'),
         ((), 'a study needs at least one seed'),
         ((0, -1), r'seeds must lie in \[0, 2\^31\), got -1'),
         ((2**31,), r'seeds must lie in \[0, 2\^31\), got 2147483648'),
@@ -98,3 +99,16 @@ def test_the_table_of_seeds_has_mean_and_sample_deviation() -> None:
 def test_bad_seeds(seeds: tuple[int, ...], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Study(seeds=seeds)
+
+
+@pytest.mark.parametrize(
+    ('settings', 'message'),
+    [
+        ({'noise': float('nan')}, r'noise must lie in \[0, 10\], got nan'),
+        ({'train_points': 0}, 'each class needs at least 1 point, got 0'),
+        ({'test_points': 0}, 'each class needs at least 1 point, got 0'),
+    ],
+)
+def test_bad_points(settings: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Study(**settings)

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import torch
 from mmengine.runner import Runner
 
+from mmshufflemix.hooks import ChannelsLastHook
 from tests.tiny_job import load_job, write_job
 
 
@@ -31,3 +33,13 @@ def test_reorders_weights_and_features_and_keeps_values(tmp_path: Path) -> None:
     assert feature.is_contiguous(memory_format=torch.channels_last)
     saved = torch.load(tmp_path / 'ordered' / 'epoch_1.pth', weights_only=False)['state_dict']
     plain.model.load_state_dict(saved)
+
+
+def test_weights_of_other_dimensions_stay() -> None:
+    model = torch.nn.ModuleList([torch.nn.Conv3d(2, 3, 2), torch.nn.Conv2d(2, 3, 2)])
+    model.register_buffer('image', torch.zeros(1, 2, 3, 3))
+    strides = model[0].weight.stride()
+    ChannelsLastHook().before_train(SimpleNamespace(model=model))
+    assert model[0].weight.stride() == strides
+    for tensor in (model[1].weight, model.image):
+        assert tensor.is_contiguous(memory_format=torch.channels_last)

@@ -55,3 +55,21 @@ def test_a_file_of_something_else_leaves_nothing(tmp_path) -> None:
     with pytest.raises(ValueError, match='these are not the weights of tf_efficientnet_lite0'):
         convert_lite0(tmp_path / 'lite0.pth', tmp_path / 'source.pth')
     assert not (tmp_path / 'lite0.pth').exists()
+
+
+@pytest.mark.parametrize('content', [{'a': 1}, {'state_dict': {}}, [torch.zeros(1)], {}])
+def test_what_is_no_dict_of_tensors(content, tmp_path) -> None:
+    torch.save(content, tmp_path / 'source.pth')
+    with pytest.raises(ValueError, match=r'source\.pth is not a dict of tensors; give the weights'):
+        convert_lite0(tmp_path / 'lite0.pth', tmp_path / 'source.pth')
+
+
+def test_a_text_file_and_a_wrapped_one(tmp_path) -> None:
+    source = tmp_path / 'source.pth'
+    source.write_text('no weights')
+    with pytest.raises(ValueError, match=r"source\.pth' is damaged or not a checkpoint"):
+        convert_lite0(tmp_path / 'lite0.pth', source)
+    weights = MODELS.build(BACKBONE).state_dict()
+    torch.save({'state_dict': weights}, source)
+    written = convert_lite0(tmp_path / 'lite0.pth', source)['state_dict']
+    assert list(written) == [f'backbone.{name}' for name in weights]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from mmshufflemix.robustness import draw_robustness, format_table, read_record
+from mmshufflemix.robustness import curve_names, draw_robustness, format_table, read_record
 
 
 def record(clean: float = 80.0, metric: str = 'accuracy/top1') -> dict[str, Any]:
@@ -71,3 +71,40 @@ def test_records_are_read_back(tmp_path: Path) -> None:
         read_record(path)
     with pytest.raises(FileNotFoundError):
         read_record(tmp_path / 'none.json')
+
+
+@pytest.mark.parametrize(
+    ('change', 'message'),
+    [
+        ({'results': 3}, r'r\.json is no robustness study'),
+        ({'clean': None}, r'r\.json is no robustness study'),
+        ({'results': [{}]}, r'entry 0 of the results in .*r\.json is not one of a robustness'),
+        ({'results': [3]}, 'entry 0'),
+        ({'results': [record()['results'][0], record()['results'][1] | {'mean': None}]}, 'entry 1'),
+    ],
+)
+def test_records_of_another_form(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    path = tmp_path / 'r.json'
+    path.write_text(json.dumps(record() | change))
+    with pytest.raises(ValueError, match=message):
+        read_record(path)
+
+
+@pytest.mark.parametrize(
+    ('paths', 'names'),
+    [
+        (['a/noise.json', 'b/other.json'], ['noise', 'other']),
+        (['a/noise.json', 'b/noise.json', 'c.json'], ['a/noise', 'b/noise', 'c']),
+        (
+            ['x/a/noise.json', 'y/a/noise.json', 'b/noise.json'],
+            ['x/a/noise', 'y/a/noise', 'b/noise'],
+        ),
+    ],
+)
+def test_equal_stems_are_told_apart_by_folders(paths: list[str], names: list[str]) -> None:
+    assert curve_names(paths) == names
+
+
+def test_a_file_given_twice() -> None:
+    with pytest.raises(ValueError, match=r'a\.json is given twice'):
+        curve_names(['a.json', 'b/../a.json'])

@@ -11,7 +11,7 @@ from mmpretrain.structures import DataSample
 from torch import Tensor, nn
 
 from mmshufflemix.robustness import Batch, Study, add_salt_pepper, add_white_noise, run_study
-from mmshufflemix.robustness.batches import prepared_batches
+from mmshufflemix.robustness.batches import check_memory, prepared_batches
 
 IMAGES = torch.randn(11, 3, 5, 5, generator=torch.Generator().manual_seed(1))
 
@@ -99,6 +99,10 @@ def test_spread() -> None:
     assert one['mean'] == one['values'][0] == several['values'][1]
 
 
+def test_the_largest_seed_is_one_of_torch() -> None:
+    assert run(Study({'white': [0.1]}, seeds=[2**64 - 1]))['seeds'] == [2**64 - 1]
+
+
 def test_repeated_levels_are_run_once() -> None:
     record = run(Study({'white': [0.1, 0.05, 0.1]}, seeds=[0]))
     assert [result['level'] for result in record['results']] == [0.05, 0.1]
@@ -114,6 +118,9 @@ def test_repeated_levels_are_run_once() -> None:
         (({'white': []},), 'at least one noise with a level'),
         (({'white': [0.1]}, ['paper'], []), 'one seed'),
         (({'white': [0.1]}, ['paper'], [1, 1]), r'must differ, got \[1, 1\]'),
+        (({'white': [0.1]}, ['paper'], [-1]), r'integers in \[0, 2\^64\), got -1'),
+        (({'white': [0.1]}, ['paper'], [0, 2**64]), r'got 18446744073709551616'),
+        (({'white': [0.1]}, ['paper'], ['1']), r"got '1'"),
     ],
 )
 def test_mistakes(arguments: tuple[Any, ...], message: str) -> None:
@@ -165,3 +172,10 @@ def test_images_must_be_normalised() -> None:
     assert len(list(batches())) == 3
     with pytest.raises(ValueError, match='test set is empty'):
         prepared_batches(Loader(count=0), Model(), 2**20)
+
+
+@pytest.mark.parametrize('memory', [float('inf'), float('nan'), -1, 1e308, '2', None])
+def test_memory_that_cannot_be(memory: Any) -> None:
+    with pytest.raises(ValueError, match='memory must be a finite number of GiB of at least 0'):
+        check_memory(memory)
+    assert (check_memory(0), check_memory(0.5)) == (0, 2**29)

@@ -30,7 +30,7 @@ def call(*arguments: object) -> None:
 
 def test_figure_table_and_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture, numbers = tmp_path / 'a' / 'figure.png', tmp_path / 'a' / 'numbers.json'
-    call(*TINY, '--seed', 5, '--noise', 0.1, '--out', picture, '--json', numbers)
+    call(*TINY, '--seeds', 5, '--noise', 0.1, '--out', picture, '--json', numbers)
     printed = capsys.readouterr().out
     assert 'seed 5, 8 training points a class, noise 0.1, 2 epochs' in printed
     assert Image.open(picture).size[0] > 600
@@ -58,13 +58,14 @@ def test_one_seed_gives_one_result(tmp_path: Path) -> None:
 
 
 def test_several_seeds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options = '--epochs', 1, '--points', 8, '--methods', 'nfm', '--seed', 2, '--seeds', 3
+    options = '--epochs', 1, '--points', 8, '--methods', 'nfm', '--seeds', 2, 0, 7
     call(*options, '--out', tmp_path / 'figure.pdf', '--json', tmp_path / 'numbers.json')
     printed = capsys.readouterr().out
-    assert 'seeds 2 to 4' in printed
+    assert 'seeds 2, 0, 7, 8 training' in printed
+    assert 'noise 0.2, 1 epoch\n' in printed
     [line] = [line for line in printed.splitlines() if line.startswith('NFM')]
     assert line.count('±') == 2
-    assert json.loads((tmp_path / 'numbers.json').read_text())['settings']['seeds'] == [2, 3, 4]
+    assert json.loads((tmp_path / 'numbers.json').read_text())['settings']['seeds'] == [2, 0, 7]
 
 
 @pytest.mark.parametrize(
@@ -74,8 +75,10 @@ def test_several_seeds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
         (['--epochs', '0'], 'training needs at least 1 epoch, got 0'),
         (['--points', '0'], 'each class needs at least 1 point, got 0'),
         (['--noise', '-1'], 'noise must lie in [0, 10], got -1'),
-        (['--seed', '-1'], 'seeds must lie in [0, 2^31), got -1'),
-        (['--seeds', '0'], 'a study needs at least one seed'),
+        (['--noise', 'nan'], 'noise must lie in [0, 10], got nan'),
+        (['--seeds', '-1'], 'seeds must lie in [0, 2^31), got -1'),
+        (['--seeds', '0', '0'], 'seeds must differ, got [0, 0]'),
+        (['--json', '.'], "cannot write to '"),
         (['--out', 'figure.doc'], 'cannot write a picture to figure.doc; expected an ending of'),
     ],
 )

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 import torch
+from matplotlib import rc_context
 from mmengine.config import Config
 from mmpretrain.registry import MODELS
 from PIL import Image
 
+from mmshufflemix.files import write_text
 from mmshufflemix.robustness import EvaluatorMetric
 from mmshufflemix.robustness import loop as loop_module
 from tests.tiny_job import write_job
@@ -136,6 +138,17 @@ def test_studies_are_drawn_together(common: Path, tmp_path: Path) -> None:
     assert Image.open(tmp_path / 'both.png').size == (2 * 990, 750)
 
 
+def test_studies_of_equal_file_names_are_all_drawn(common: Path, tmp_path: Path) -> None:
+    files = [tmp_path / folder / 'noise.json' for folder in 'ab']
+    for file in files:
+        write_text(file, common.read_text())
+    with rc_context({'svg.fonttype': 'none'}):
+        run_tool('robustness', '--draw', *files, '--plot', tmp_path / 'both.svg')
+    drawn = (tmp_path / 'both.svg').read_text()
+    assert 'a/noise' in drawn
+    assert 'b/noise' in drawn
+
+
 def test_mistakes(job: tuple[Path, Path], tmp_path: Path) -> None:
     config, checkpoint = job
     with pytest.raises(FileNotFoundError, match="checkpoint 'nope.pth' does not exist"):
@@ -144,6 +157,12 @@ def test_mistakes(job: tuple[Path, Path], tmp_path: Path) -> None:
         run_tool('robustness', *job, '--levels', '3')
     with pytest.raises(ValueError, match='cannot write a picture'):
         run_tool('robustness', *job, '--plot', tmp_path / 'x.doc')
+    for option in ('--out', '--plot'):
+        (tmp_path / 'x.png').mkdir(exist_ok=True)
+        with pytest.raises(ValueError, match=r"cannot write to '.*x\.png', which is a folder"):
+            run_tool('robustness', 'none.py', checkpoint, option, tmp_path / 'x.png')
+    with pytest.raises(ValueError, match='memory must be .* got inf'):
+        run_tool('robustness', config, 'nope.pth', '--memory', 'inf')
     without = tmp_path / 'without.py'
     without.write_text(
         f"_base_ = ['{config}']\ntest_dataloader = test_cfg = test_evaluator = None\n"
@@ -157,6 +176,7 @@ def test_mistakes(job: tuple[Path, Path], tmp_path: Path) -> None:
         [config],
         ['--draw', 'x.json'],
         ['--draw', 'x.json', '--plot', 'x.png', '--labels', 'a', 'b'],
+        ['--draw', 'x.json', 'y.json', '--plot', 'x.png', '--labels', 'a', 'a'],
         [*job, '--noise', 'salt_pepper', '--curve'],
     ):
         with pytest.raises(SystemExit):
