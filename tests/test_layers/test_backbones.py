@@ -157,7 +157,7 @@ def test_every_registered_backbone_is_tested_or_left_out_for_a_reason():
         name
         for name, module in MODELS.module_dict.items()
         if inspect.isclass(module)
-        and module.__module__.startswith(('mmpretrain.', 'mmshufflemix.'))
+        and module.__module__.startswith(('mmpretrain.', 'mmshufflemix.models.'))
         and (issubclass(module, BaseBackbone) or '.backbones.' in module.__module__)
     }
 
