@@ -7,6 +7,7 @@ checkpoints also hold its training history; what that needs is allowed here, and
 
 from __future__ import annotations
 
+import io
 import pickle
 import re
 import zipfile
@@ -18,11 +19,14 @@ import numpy as np
 import torch
 from mmengine.logging import HistoryBuffer
 
+from mmshufflemix.files import write_bytes
+
 __all__ = [
     'allow_mmengine_globals',
     'latest_checkpoint',
     'load_checkpoint_file',
     'mmengine_globals',
+    'write_checkpoint_file',
 ]
 
 # The ways in which PyTorch's unpickler says what a file asked for.
@@ -142,3 +146,10 @@ def latest_checkpoint(work_dir: str | Path) -> Path | None:
 def _is_complete(path: Path) -> bool:
     # A zip archive ends with its table of contents, so a torn one does not read as an archive.
     return path.is_file() and zipfile.is_zipfile(path)
+
+
+def write_checkpoint_file(path: str | Path, checkpoint: dict[str, Any]) -> None:
+    """Write a checkpoint, whole or not at all; the folder is made if missing."""
+    buffer = io.BytesIO()
+    torch.save(checkpoint, buffer)
+    write_bytes(path, buffer.getvalue())

@@ -18,6 +18,7 @@ from rich.progress import track
 from mmshufflemix.checkpoint import latest_checkpoint
 from mmshufflemix.datasets.digits_files import write_digits
 from mmshufflemix.demo_pictures import draw_curves, draw_predictions
+from mmshufflemix.text import align_table
 
 __all__ = ['METHODS', 'Outcome', 'comparison_table', 'prior_map', 'run_demo']
 
@@ -105,12 +106,7 @@ def comparison_table(reports: dict[str, dict[str, Any]]) -> str:
     for name, *values in zip(_class_names(first), *columns, strict=True):
         lines.append([name, *map(_number, values)])
     lines.append(['mAP', *map(_number, [*means, prior_map(first)])])
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return '\n'.join(
-        line[0].ljust(widths[0])
-        + ''.join(f'  {cell:>{width}}' for cell, width in zip(line[1:], widths[1:], strict=True))
-        for line in lines
-    )
+    return align_table(lines)
 
 
 def prior_map(report: dict[str, Any]) -> float:

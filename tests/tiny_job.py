@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +92,30 @@ def write_plain_job(folder: Path) -> Path:
     shipped = str(ROOT / 'configs' / '_base_' / 'default_runtime.py')
     config.write_text(text.replace(shipped, str(runtime)))
     return config
+
+
+def write_multi_label_job(folder: Path, label_of: Callable[[int], list[int]]) -> Path:
+    """Like :func:`write_job`, for testing with several labels: ``label_of`` the number of each."""
+    config = write_job(folder)
+    items = [
+        {'img_path': str(path), 'gt_label': label_of(index)}
+        for index, path in enumerate(sorted((folder / 'pictures').glob('*/*.png')))
+    ]
+    ann_file = folder / 'ann.json'
+    ann_file.write_text(json.dumps({'metainfo': {'classes': list('abc')}, 'data_list': items}))
+    several = folder / 'several.py'
+    several.write_text(
+        f"_base_ = ['{config}']\n"
+        "model = dict(head=dict(_delete_=True, type='MultiLabelLinearClsHead', num_classes=3, "
+        'in_channels=32, topk=1))\n'
+        f"dataset = dict(_delete_=True, type='MultiLabelDataset', ann_file='{ann_file}', "
+        'pipeline=_base_.test_pipeline)\n'
+        'test_dataloader = dict(dataset=dataset)\n'
+        "test_evaluator = dict(_delete_=True, type='MultiLabelReport')\n"
+        'train_dataloader = val_dataloader = train_cfg = val_cfg = val_evaluator = None\n'
+        'optim_wrapper = param_scheduler = None\n'
+    )
+    return several
 
 
 def load_job(config: Path, work_dir: Path, **options: Any) -> Config:

@@ -63,16 +63,16 @@ def main() -> None:
         table, table.rows, seeds, args.out, ROOT / 'configs', args.epochs, options
     )
     jobs = [job for job in everything if job.row in rows]
-    stale = dict(stale_runs(step for job in everything for step in job.steps))
+    steps = [step for job in everything for step in job.steps]
+    if not (args.collect or args.restart):
+        check_settings(steps)
+    stale = dict(stale_runs(steps)) if args.collect or args.restart else {}
     if args.collect:
         remarks = [f"'{folder}' has other settings: {some(stale[folder])}" for folder in stale]
         print(write_report(table, args.out, args.epochs, remarks), end='')
         return
-    if args.restart:
-        for folder in stale if args.dry_run else move_aside(everything):
-            print(f'{"would be moved" if args.dry_run else "moved"} aside: {folder}')
-    else:
-        check_settings(step for job in everything for step in job.steps)
+    for folder in stale if args.dry_run else move_aside(stale):
+        print(f'{"would be moved" if args.dry_run else "moved"} aside: {folder}')
     if args.dry_run:
         for job in jobs:
             again = any(step.folder in stale for step in job.steps)

@@ -68,16 +68,10 @@ class CheckedDataset(BaseDataset):
         if not self.pipeline.transforms:
             return self.data_list
         paths = [info['img_path'] for info in self.data_list if 'img_path' in info]
-        missing = find_missing(paths)
-        if missing and self.missing_images == 'skip' and len(missing) < len(paths):
-            print_log(
-                f'{len(missing)} of {len(paths)} images of {self.ann_file} have no picture and are '
-                f'skipped: {some(missing, limit=3)}',
-                logger='current',
-                level=logging.WARNING,
-            )
-            absent = set(missing)
-            return [info for info in self.data_list if info.get('img_path') not in absent]
+        if self.missing_images == 'skip':
+            missing = find_missing(paths)
+            if len(missing) < len(paths):
+                return self._without(missing, len(paths)) if missing else self.data_list
         require_files(paths, 'images')
         return self.data_list
 
@@ -94,6 +88,16 @@ class CheckedDataset(BaseDataset):
                 f'cannot decode the image {path} ({reason}); replace it by an intact copy or take '
                 f'it out of {self.ann_file}'
             ) from error
+
+    def _without(self, missing: Sequence[str], total: int) -> list[dict]:
+        print_log(
+            f'{len(missing)} of {total} images of {self.ann_file} have no picture and are '
+            f'skipped: {some(missing, limit=3)}',
+            logger='current',
+            level=logging.WARNING,
+        )
+        absent = set(missing)
+        return [info for info in self.data_list if info.get('img_path') not in absent]
 
 
 class CheckedMultiLabelDataset(CheckedDataset, MultiLabelDataset):

@@ -9,6 +9,7 @@ from typing import Any
 
 from mmshufflemix.decision_boundary.methods import METHODS
 from mmshufflemix.decision_boundary.study import BEST, Outcome, Study
+from mmshufflemix.text import align_table
 
 __all__ = ['accuracy_table', 'study_record']
 
@@ -24,12 +25,7 @@ def accuracy_table(outcomes: Sequence[Outcome]) -> str:
     for name in sorted(names, key=lambda name: name == BEST):
         title = METHODS[name].title if name in METHODS else name
         lines.append([title, *(_summary(_values(outcomes, name, count)) for count in counts)])
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return '\n'.join(
-        line[0].ljust(widths[0])
-        + ''.join(f'  {cell:>{width}}' for cell, width in zip(line[1:], widths[1:], strict=True))
-        for line in lines
-    )
+    return align_table(lines)
 
 
 def study_record(study: Study, outcomes: Sequence[Outcome]) -> dict[str, Any]:

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from mmcv.transforms import LoadImageFromFile
 from mmengine.config import Config
 from mmengine.dataset import Compose
 from mmpretrain.registry import TRANSFORMS
 
-from mmshufflemix.inference.build import test_dataset
-from mmshufflemix.prepare import lookup
+from mmshufflemix.inference.build import is_loader, test_dataset
 
 __all__ = ['ResizeRule', 'loads_bgr', 'pipeline_size', 'resize_rule']
 
@@ -52,7 +50,7 @@ class ResizeRule:
 
 def loads_bgr(cfg: Config) -> bool:
     """Tell whether the test pipeline reads files, in BGR; other data sets bring RGB pictures."""
-    return any(_is_loader(step) for step in test_dataset(cfg).pipeline)
+    return any(is_loader(step) for step in test_dataset(cfg).pipeline)
 
 
 def pipeline_size(cfg: Config) -> tuple[int, int]:
@@ -61,7 +59,7 @@ def pipeline_size(cfg: Config) -> tuple[int, int]:
     Raises:
         ValueError: If the pipeline gives pictures of different size, or cannot be probed.
     """
-    steps = [step for step in test_dataset(cfg).pipeline if not _is_loader(step)]
+    steps = [step for step in test_dataset(cfg).pipeline if not is_loader(step)]
     run = Compose([TRANSFORMS.build(step) for step in steps])
     sizes = set()
     for height, width in _PROBES:
@@ -99,11 +97,6 @@ def resize_rule(pipeline: Sequence[dict[str, Any]]) -> ResizeRule:
         unknown.append(f'interpolation {interpolation}')
         interpolation = 'bilinear'
     return ResizeRule(edge, interpolation, antialias, tuple(unknown))
-
-
-def _is_loader(step: dict[str, Any]) -> bool:
-    kind = lookup(TRANSFORMS, step['type'])
-    return isinstance(kind, type) and issubclass(kind, LoadImageFromFile)
 
 
 def _name(step: dict[str, Any]) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
+from mmcv.transforms import LoadImageFromFile
 from mmengine.config import Config, ConfigDict
 from mmengine.model import BaseModel
 from mmengine.runner import CheckpointLoader
-from mmpretrain.registry import DATASETS, MODELS
+from mmpretrain.registry import DATASETS, MODELS, TRANSFORMS
 from mmpretrain.utils import register_all_modules
 
 from mmshufflemix.checkpoint_schemes import use_safe_loading
@@ -23,7 +24,7 @@ from mmshufflemix.prepare import (
 )
 from mmshufflemix.text import some
 
-__all__ = ['build_model', 'config_classes', 'test_dataset']
+__all__ = ['build_model', 'config_classes', 'is_loader', 'test_dataset']
 
 
 def build_model(
@@ -82,6 +83,12 @@ def test_dataset(cfg: Config) -> ConfigDict:
         'the config has no pipeline in test_dataloader.dataset, so that it is unknown how pictures '
         'are prepared; add test_dataloader=dict(dataset=dict(pipeline=[...])).'
     )
+
+
+def is_loader(step: Mapping[str, Any]) -> bool:
+    """Tell whether a step of a pipeline, as its config, reads the picture."""
+    kind = lookup(TRANSFORMS, step.get('type'))
+    return isinstance(kind, type) and issubclass(kind, LoadImageFromFile)
 
 
 def config_classes(cfg: Config) -> tuple[str, ...] | None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from mmcv.transforms import LoadImageFromFile
 from mmengine.config import Config
 from mmengine.dataset import Compose, default_collate
 from mmengine.model import BaseModel
@@ -19,11 +18,10 @@ from mmpretrain.models.heads import MultiLabelClsHead
 from mmpretrain.registry import TRANSFORMS
 from mmpretrain.structures import DataSample
 
-from mmshufflemix.inference.build import build_model, test_dataset
+from mmshufflemix.inference.build import build_model, is_loader, test_dataset
 from mmshufflemix.inference.class_thresholds import Threshold, threshold_vector
 from mmshufflemix.inference.draw import draw_result, drawing_files
 from mmshufflemix.inference.sources import find_pictures, picture_fault
-from mmshufflemix.prepare import lookup
 from mmshufflemix.text import some
 
 __all__ = ['MultiLabelInferencer', 'in_batches']
@@ -210,9 +208,9 @@ class MultiLabelInferencer(BaseInferencer):
     def _init_pipeline(self, cfg: Config) -> Callable[[dict], dict]:
         """Split the loading transform off, since arrays need none."""
         steps = list(test_dataset(cfg).pipeline)
-        loaders = [step for step in steps if _loads(step)]
+        loaders = [step for step in steps if is_loader(step)]
         self._loader = TRANSFORMS.build(loaders[0] if loaders else {'type': 'LoadImageFromFile'})
-        return Compose([TRANSFORMS.build(step) for step in steps if not _loads(step)])
+        return Compose([TRANSFORMS.build(step) for step in steps if not is_loader(step)])
 
     def _load_file(self, path: str) -> dict[str, Any]:
         reason = picture_fault(path)
@@ -244,8 +242,3 @@ def in_batches(items: Iterable[dict[str, Any]], size: int) -> Iterator[list[dict
     for _, group in groupby(items, key=lambda item: item['inputs'].shape):
         while batch := list(islice(group, size)):
             yield batch
-
-
-def _loads(step: Any) -> bool:
-    kind = lookup(TRANSFORMS, step.get('type'))
-    return isinstance(kind, type) and issubclass(kind, LoadImageFromFile)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,7 @@ import torch
 from mmpretrain.registry import MODELS
 from torch import Tensor
 
-from mmshufflemix.checkpoint import load_checkpoint_file
-from mmshufflemix.files import write_bytes
+from mmshufflemix.checkpoint import load_checkpoint_file, write_checkpoint_file
 
 __all__ = ['MODEL_NAME', 'convert_lite0', 'packaged_lite0', 'rename_by_order']
 
@@ -74,9 +72,7 @@ def convert_lite0(target: str | Path, source: str | Path | None = None) -> dict[
     renamed = rename_by_order(weights, backbone.state_dict())
     state_dict = {f'backbone.{name}': value for name, value in renamed.items()}
     checkpoint = dict(state_dict=state_dict, meta=dict(model_name=MODEL_NAME))
-    buffer = io.BytesIO()
-    torch.save(checkpoint, buffer)
-    write_bytes(target, buffer.getvalue())
+    write_checkpoint_file(target, checkpoint)
     return checkpoint
 
 

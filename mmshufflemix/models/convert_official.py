@@ -7,7 +7,6 @@ empty one that only holds their attributes. Files with a plain state dict are re
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,7 @@ import torch
 from mmpretrain.registry import MODELS
 from torch import Tensor
 
-from mmshufflemix.checkpoint import load_checkpoint_file
-from mmshufflemix.files import write_bytes
+from mmshufflemix.checkpoint import load_checkpoint_file, write_checkpoint_file
 
 __all__ = [
     'convert_file',
@@ -181,7 +179,5 @@ def convert_file(
             f'the first {differences[0]}; give the values of the trained network.'
         )
     checkpoint = dict(state_dict=weights, meta=dict(converted_from=Path(source).name, **meta))
-    buffer = io.BytesIO()
-    torch.save(checkpoint, buffer)
-    write_bytes(target, buffer.getvalue())
+    write_checkpoint_file(target, checkpoint)
     return checkpoint

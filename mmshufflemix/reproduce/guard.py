@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mmshufflemix.reproduce.fingerprint import differences, read_fingerprint
-from mmshufflemix.reproduce.jobs import Job, Step
+from mmshufflemix.reproduce.jobs import Step
 from mmshufflemix.reproduce.lock import hold_lock
 from mmshufflemix.reproduce.settings import SEED_SETTING
 from mmshufflemix.reproduce.validations import read_validations
@@ -51,8 +51,8 @@ def stale_runs(steps: Iterable[Step]) -> Iterator[tuple[Path, list[str]]]:
                 yield folder, changed
 
 
-def move_aside(jobs: Iterable[Job]) -> list[Path]:
-    """Rename the folders of runs with other settings to ``seed_N.old-K``, which nothing reads.
+def move_aside(folders: Iterable[Path]) -> list[Path]:
+    """Rename folders of runs, as of :func:`stale_runs`, to ``seed_N.old-K``, which nothing reads.
 
     Returns:
         The new folders.
@@ -61,7 +61,7 @@ def move_aside(jobs: Iterable[Job]) -> list[Path]:
         ValueError: If one of them is being run.
     """
     moved = []
-    for folder, _ in list(stale_runs(step for job in jobs for step in job.steps)):
+    for folder in folders:
         with hold_lock(Step(folder, {}).lock) as descriptor:
             if descriptor is None:
                 raise ValueError(f"'{folder}' is being run by another process; stop that first")

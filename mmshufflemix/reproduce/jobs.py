@@ -111,13 +111,16 @@ def plan_jobs(
     for seed in seeds:
         if not 0 <= seed < 2**32:
             raise ValueError(f'seeds must lie in [0, 2^32), got {seed}')
-    configured = [(row, *row_config(row, configs, epochs, options)) for row in rows]
+    configured = []
+    for row in rows:
+        cfg, full = row_config(row, configs, epochs, options)
+        # Large files are read once, not for every seed.
+        configured.append((row, cfg, full, file_digests(flat_settings(cfg))))
     jobs = []
     for seed in seeds:
-        for row, unseeded, full in configured:
+        for row, unseeded, full, digests in configured:
             cfg = with_seed(unseeded, seed)
-            settings = flat_settings(cfg)
-            settings |= file_digests(settings)
+            settings = {**flat_settings(cfg), **digests}
             training = row_folder(out, table, row, epochs, training=True) / f'seed_{seed}'
             noise = None
             if table.noise:

@@ -16,7 +16,7 @@ from PIL import Image
 from mmshufflemix.files import write_text
 from mmshufflemix.robustness import EvaluatorMetric
 from mmshufflemix.robustness import loop as loop_module
-from tests.tiny_job import write_job
+from tests.tiny_job import write_job, write_multi_label_job
 from tests.tool_runner import run_tool
 
 SHORT = ['--levels', '0.3', '--seeds', '0', '1']
@@ -102,25 +102,7 @@ def test_the_evaluator_gives_the_same_accuracy(
 
 
 def test_several_labels_an_image(tmp_path: Path) -> None:
-    config = write_job(tmp_path)
-    items = [
-        {'img_path': str(path), 'gt_label': sorted({index % 3, index % 2})}
-        for index, path in enumerate(sorted((tmp_path / 'pictures').glob('*/*.png')))
-    ]
-    ann_file = tmp_path / 'ann.json'
-    ann_file.write_text(json.dumps({'metainfo': {'classes': list('abc')}, 'data_list': items}))
-    several = tmp_path / 'several.py'
-    several.write_text(
-        f"_base_ = ['{config}']\n"
-        "model = dict(head=dict(_delete_=True, type='MultiLabelLinearClsHead', num_classes=3, "
-        'in_channels=32, topk=1))\n'
-        f"dataset = dict(_delete_=True, type='MultiLabelDataset', ann_file='{ann_file}', "
-        'pipeline=_base_.test_pipeline)\n'
-        'test_dataloader = dict(dataset=dataset)\n'
-        "test_evaluator = dict(_delete_=True, type='MultiLabelReport')\n"
-        'train_dataloader = val_dataloader = train_cfg = val_cfg = val_evaluator = None\n'
-        'optim_wrapper = param_scheduler = None\n'
-    )
+    several = write_multi_label_job(tmp_path, lambda index: sorted({index % 3, index % 2}))
     torch.manual_seed(0)
     model = MODELS.build(Config.fromfile(several).model)
     torch.save({'state_dict': model.state_dict()}, tmp_path / 'model.pth')

@@ -15,7 +15,7 @@ from mmpretrain.registry import MODELS
 from mmshufflemix.checkpoint_schemes import use_safe_loading
 from mmshufflemix.evaluation.dump_predictions import DumpPredictions, to_plain, write_results
 from tests.test_checkpoint import Evil
-from tests.tiny_job import write_job
+from tests.tiny_job import write_job, write_multi_label_job
 from tests.tool_runner import load_tool, run_processes, run_tool
 
 
@@ -64,25 +64,7 @@ def test_metrics_and_test_time_augmentation(job: tuple[Path, Path], tmp_path: Pa
 
 def test_labels_of_averaged_scores(tmp_path: Path) -> None:
     """Several labels an image: they belong to the averages, not to one of the views."""
-    config = write_job(tmp_path)
-    items = [
-        {'img_path': str(path), 'gt_label': [index % 3]}
-        for index, path in enumerate(sorted((tmp_path / 'pictures').glob('*/*.png')))
-    ]
-    ann_file = tmp_path / 'ann.json'
-    ann_file.write_text(json.dumps({'metainfo': {'classes': list('abc')}, 'data_list': items}))
-    several = tmp_path / 'several.py'
-    several.write_text(
-        f"_base_ = ['{config}']\n"
-        "model = dict(head=dict(_delete_=True, type='MultiLabelLinearClsHead', num_classes=3, "
-        'in_channels=32, topk=1))\n'
-        f"dataset = dict(_delete_=True, type='MultiLabelDataset', ann_file='{ann_file}', "
-        'pipeline=_base_.test_pipeline)\n'
-        'test_dataloader = dict(dataset=dataset)\n'
-        "test_evaluator = dict(_delete_=True, type='MultiLabelReport')\n"
-        'train_dataloader = val_dataloader = train_cfg = val_cfg = val_evaluator = None\n'
-        'optim_wrapper = param_scheduler = None\n'
-    )
+    several = write_multi_label_job(tmp_path, lambda index: [index % 3])
     cfg = Config.fromfile(several)
     torch.manual_seed(0)
     model = MODELS.build(cfg.model)
