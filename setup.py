@@ -39,7 +39,7 @@ setup(
         'Topic :: Scientific/Engineering :: Artificial Intelligence',
     ],
     packages=find_packages(include=['mmshufflemix', 'mmshufflemix.*']),
-    package_data={'mmshufflemix': ['py.typed']},
+    package_data={'mmshufflemix': ['py.typed', 'page/templates/*.html']},
     python_requires='>=3.10',
     install_requires=read_requirements('runtime'),
     # One of the two stacks is needed; they cannot be installed together.
