@@ -111,6 +111,29 @@ def test_gradient_of_large_features_equals_the_plain_formula():
     torch.testing.assert_close(ours.grad, plain.grad, rtol=0, atol=1e-14)
 
 
+@pytest.mark.parametrize('shape', [(5, 64, 4, 4), (3, 64, 32, 32)])
+@pytest.mark.parametrize('lam', [0.0, 0.1, 0.3, 0.5, 0.9, 1.0])
+def test_float32_is_within_two_ulp_of_the_plain_formula(shape, lam):
+    """An ulp here is the spacing of float32 at the larger of both operands."""
+    x, perm, channels, _ = draw_case(shape, 1, torch.float32, False)
+    grad = torch.randn(shape, generator=generator(1))
+    mask = torch.zeros(64, 1, 1, dtype=torch.bool)
+    mask[channels] = True
+    plain, ours = x.clone().requires_grad_(), x.clone().requires_grad_()
+    expected = torch.where(mask, lam * plain + (1 - lam) * plain[perm], plain)
+    mixed = mix_features(ours, perm, channels, lam)
+    expected.backward(grad)
+    mixed.backward(grad)
+    for got, wanted, operand, order in (
+        (mixed, expected, x, perm),
+        (ours.grad, plain.grad, grad, perm.argsort()),
+    ):
+        larger = torch.maximum(operand.abs(), operand[order].abs())
+        ulp = torch.nextafter(larger, torch.tensor(torch.inf)) - larger
+        error = ((got.double() - wanted.double()) / ulp.double()).abs().max()
+        assert error == 0 if lam in (0.0, 1.0) else error <= 2
+
+
 def test_result_may_be_changed_in_place_before_backward():
     x = torch.randn(4, 6, generator=generator(), requires_grad=True)
     mix_features(
