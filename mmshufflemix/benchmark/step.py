@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import torch
+from mmengine.model import ExponentialMovingAverage
 from mmengine.optim import OptimWrapper
 from mmpretrain.models import ImageClassifier
 from mmpretrain.registry import MODELS
@@ -16,7 +17,10 @@ from mmpretrain.structures import DataSample
 from mmshufflemix.benchmark.paired import PairedTimes, time_pairs
 from mmshufflemix.mixer import detach
 
-__all__ = ['STEP_AUGMENTS', 'StepCost', 'measure_step']
+__all__ = ['PRECISIONS', 'STEP_AUGMENTS', 'StepCost', 'measure_step']
+
+PRECISIONS = {'float32': None, 'bf16': torch.bfloat16, 'fp16': torch.float16}
+"""Type of autocast for each precision; none for float32."""
 
 STEP_AUGMENTS: dict[str, dict[str, Any]] = {
     'ShuffleMix': {'type': 'ShuffleMix'},
@@ -39,12 +43,18 @@ class StepCost:
         batch_size: Images of 32 x 32 in a batch.
         pairs: Number of timed pairs of steps.
         seed: Seed of weights, pictures and draws.
+        precision: One of ``PRECISIONS``; other than float32 means autocast.
+        ema: Update an exponential moving average of the model after each step.
+        device: Where to measure.
     """
 
     depth: int = 18
     batch_size: int = 32
     pairs: int = 60
     seed: int = 0
+    precision: str = 'float32'
+    ema: bool = False
+    device: str = 'cpu'
 
 
 def measure_step(
@@ -61,7 +71,11 @@ def measure_step(
     detach(plain)
     torch.manual_seed(cost.seed)
     return time_pairs(
-        _stepper(plain), _stepper(mixed), partial(_batch, cost), cost.pairs, report=report
+        _stepper(plain, cost),
+        _stepper(mixed, cost),
+        partial(_batch, cost),
+        cost.pairs,
+        report=report,
     )
 
 
@@ -82,12 +96,26 @@ def _build(augment: dict[str, Any] | None, cost: StepCost) -> ImageClassifier:
         },
         'train_cfg': None if augment is None else {'augments': augment},
     }
-    return MODELS.build(config).train()
+    return MODELS.build(config).to(cost.device).train()
 
 
-def _stepper(model: ImageClassifier) -> Callable[[dict[str, Any]], object]:
+def _stepper(model: ImageClassifier, cost: StepCost) -> Callable[[dict[str, Any]], object]:
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-4)
-    return partial(model.train_step, optim_wrapper=OptimWrapper(optimizer))
+    wrapper = OptimWrapper(optimizer)
+    average = ExponentialMovingAverage(model) if cost.ema else None
+    dtype = PRECISIONS[cost.precision]
+    device = torch.device(cost.device).type
+
+    def step(batch: dict[str, Any]) -> None:
+        # Not MMEngine's AmpOptimWrapper, which refuses the CPU. No loss scaling: only time counts.
+        with torch.autocast(device, dtype or torch.bfloat16, enabled=dtype is not None):
+            model.train_step(batch, wrapper)
+        if average is not None:
+            average.update_parameters(model)
+        if device == 'cuda':
+            torch.cuda.synchronize(cost.device)
+
+    return step
 
 
 def _batch(cost: StepCost, number: int) -> dict[str, Any]:

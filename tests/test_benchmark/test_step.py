@@ -24,6 +24,15 @@ def test_one_of_the_two_steps_mixes(name: str):
     assert len(plans) == 4  # two pairs and two to warm up
 
 
+@pytest.mark.parametrize('options', [{'precision': 'bf16'}, {'ema': True}])
+def test_steps_of_other_kinds_mix_too(options: dict):
+    cost = StepCost(batch_size=2, pairs=2, **options)
+    with recorded_mixing() as plans:
+        times = measure_step(STEP_AUGMENTS['ShuffleMix'], cost)
+    assert len(times.ratios) == 2
+    assert len(plans) == 4
+
+
 def test_machine_is_named():
     machine = describe_machine()
     assert machine['threads'] >= 1

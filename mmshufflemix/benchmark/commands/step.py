@@ -6,7 +6,7 @@ import argparse
 from functools import partial
 
 from mmshufflemix.benchmark.commands.progress import show_progress
-from mmshufflemix.benchmark.step import STEP_AUGMENTS, StepCost, measure_step
+from mmshufflemix.benchmark.step import PRECISIONS, STEP_AUGMENTS, StepCost, measure_step
 
 __all__ = ['add_command']
 
@@ -21,6 +21,11 @@ def add_command(commands: argparse._SubParsersAction) -> None:
     parser.add_argument('--depth', type=int, default=18, help='of PreActResNet (default: 18)')
     parser.add_argument('--seed', type=int, default=0, help='of weights and draws (default: 0)')
     parser.add_argument(
+        '--precision', choices=list(PRECISIONS), default='float32', help='(default: float32)'
+    )
+    parser.add_argument('--ema', action='store_true', help='average the weights after each step')
+    parser.add_argument('--device', default='cpu', help='such as cpu or cuda (default: cpu)')
+    parser.add_argument(
         '--augments',
         nargs='+',
         choices=list(STEP_AUGMENTS),
@@ -33,7 +38,15 @@ def add_command(commands: argparse._SubParsersAction) -> None:
 
 def run(args: argparse.Namespace) -> dict[str, dict[str, float]]:
     """Measure and print one augment after the other."""
-    cost = StepCost(args.depth, args.batch_size, args.pairs, args.seed)
+    cost = StepCost(
+        args.depth,
+        args.batch_size,
+        args.pairs,
+        args.seed,
+        args.precision,
+        args.ema,
+        args.device,
+    )
     results = {}
     for name in args.augments:
         progress = partial(show_progress, name, total=args.pairs)
