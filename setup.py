@@ -47,6 +47,7 @@ setup(
         'onedl': read_requirements('onedl'),
         'official': read_requirements('official'),
         'export': read_requirements('export'),
+        'explain': read_requirements('explain'),
         'tests': read_requirements('tests'),
         'lint': read_requirements('lint'),
     },
