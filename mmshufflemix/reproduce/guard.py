@@ -10,7 +10,7 @@ from mmshufflemix.reproduce.fingerprint import differences, read_fingerprint
 from mmshufflemix.reproduce.jobs import Step
 from mmshufflemix.reproduce.lock import hold_lock
 from mmshufflemix.reproduce.settings import SEED_SETTING
-from mmshufflemix.reproduce.validations import read_validations
+from mmshufflemix.run_logs import read_validations
 from mmshufflemix.text import some
 
 __all__ = ['check_settings', 'has_progress', 'is_run', 'move_aside', 'stale_runs']

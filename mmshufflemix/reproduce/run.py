@@ -17,8 +17,8 @@ from mmshufflemix.reproduce.guard import check_settings
 from mmshufflemix.reproduce.jobs import Job, Step, starting_point
 from mmshufflemix.reproduce.lock import hold_lock
 from mmshufflemix.reproduce.process import run_shown
-from mmshufflemix.reproduce.validations import read_validations
 from mmshufflemix.robustness import read_record
+from mmshufflemix.run_logs import read_validations
 
 __all__ = ['describe_job', 'noise_command', 'run_job', 'run_jobs', 'training_command']
 

@@ -1,4 +1,4 @@
-"""Lock, starting point, logs and output of single runs."""
+"""Lock, starting point and output of single runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ import pytest
 from mmshufflemix.reproduce.jobs import starting_point
 from mmshufflemix.reproduce.lock import hold_lock
 from mmshufflemix.reproduce.process import run_shown
-from mmshufflemix.reproduce.validations import read_validations
 
 
 def test_a_lock_ends_with_its_last_holder(tmp_path: Path):
@@ -54,22 +53,6 @@ def test_where_a_training_goes_on(tmp_path: Path):
     assert starting_point(tmp_path, 5) == third
     third.unlink()
     assert starting_point(tmp_path, 5) is None
-
-
-def test_validations_of_several_starts(tmp_path: Path):
-    def log(time: str, text: str) -> None:
-        path = tmp_path / time / 'vis_data' / 'scalars.json'
-        path.parent.mkdir(parents=True)
-        path.write_text(text)
-
-    assert read_validations(tmp_path) == {}
-    log('20260101_000001', '{"a": 3, "b": NaN, "step": 2}\n{"a": 4, "step": 3}\n{"a": 5, "st')
-    log(
-        '20260101_000000', '{"a": 1, "time": 9, "step": 1}\n{"a": 2, "step": 2}\n[1]\n{"step": 9}\n'
-    )
-    found = read_validations(tmp_path)
-    assert list(found) == [1, 2, 3]
-    assert (found[1], found[2]['a'], found[3]) == ({'a': 1.0}, 3.0, {'a': 4.0})
 
 
 @pytest.mark.skipif(sys.platform != 'linux', reason='needs prctl of Linux')
