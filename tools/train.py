@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from mmshufflemix.checkpoint import latest_checkpoint
 from mmshufflemix.cli import new_parser, run_cli
 from mmshufflemix.hooks.class_check_hook import ClassCheckHook
+from mmshufflemix.hooks.pos_weight_hook import PosWeightHook
 from mmshufflemix.hooks.train_check_hook import TrainCheckHook
 from mmshufflemix.launch import (
     add_run_options,
@@ -112,6 +113,7 @@ def main() -> None:
     check_local_file(cfg.get('load_from'), 'checkpoint')
     runner = build_runner(cfg)
     runner.register_hook(TrainCheckHook())
+    runner.register_hook(PosWeightHook())
     if cfg.get('resume'):
         runner.register_hook(ClassCheckHook('train'))
     with_download_hint(runner.train, cfg)

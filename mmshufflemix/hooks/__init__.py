@@ -5,6 +5,7 @@ from mmshufflemix.hooks.channels_last_hook import ChannelsLastHook
 from mmshufflemix.hooks.class_check_hook import ClassCheckHook
 from mmshufflemix.hooks.epoch_seed_hook import EpochSeedHook
 from mmshufflemix.hooks.label_graph_hook import LabelGraphHook
+from mmshufflemix.hooks.pos_weight_hook import PosWeightHook
 from mmshufflemix.hooks.safe_checkpoint_hook import SafeCheckpointHook
 from mmshufflemix.hooks.schedule_resume_hook import ScheduleResumeHook
 from mmshufflemix.hooks.train_check_hook import TrainCheckHook
@@ -15,6 +16,7 @@ __all__ = [
     'ClassCheckHook',
     'EpochSeedHook',
     'LabelGraphHook',
+    'PosWeightHook',
     'SafeCheckpointHook',
     'ScheduleResumeHook',
     'TrainCheckHook',
