@@ -15,7 +15,7 @@ import torch
 from mmshufflemix.checkpoint import load_checkpoint_file
 from mmshufflemix.checkpoint_schemes import use_safe_loading
 from tests.test_checkpoint import Evil
-from tests.tiny_job import ROOT, write_job, write_plain_job
+from tests.tiny_job import ROOT, write_job, write_multi_label_job, write_plain_job
 from tests.tool_runner import run_processes, run_tool
 
 
@@ -241,3 +241,26 @@ def test_without_network_two_processes_stop(config: Path, tmp_path: Path) -> Non
     assert f"fetch by hand: CIFAR10 from http://127.0.0.1:9/c.tar.gz into '{tmp_path}/cifar'" in (
         result.stderr
     )
+
+
+def test_pos_weight_auto_is_taken_from_the_training_labels(tmp_path: Path) -> None:
+    # Of 12 images every one has class a, every second b and every third c.
+    several = write_multi_label_job(
+        tmp_path, lambda index: [0] + [1] * (index % 2 == 0) + [2] * (index % 3 == 0)
+    )
+    config = tmp_path / 'weighted.py'
+    config.write_text(
+        f"_base_ = ['{tmp_path / 'tiny.py'}']\n"
+        "model = dict(train_cfg=None, head=dict(_delete_=True, type='MultiLabelLinearClsHead',\n"
+        '    num_classes=3, in_channels=32,\n'
+        "    loss=dict(type='CrossEntropyLoss', use_sigmoid=True, pos_weight='auto')))\n"
+        "train_dataloader = dict(dataset=dict(_delete_=True, type='MultiLabelDataset',\n"
+        f"    ann_file='{several.parent / 'ann.json'}', pipeline=_base_.pipeline))\n"
+    )
+    run_tool('train', config, '--work-dir', tmp_path / 'run', '--no-validate')
+    log = max((tmp_path / 'run').glob('*/*.log')).read_text()
+    # Negatives over positives: 0 of 12 is limited to 1 / 100; 6 / 6; 8 / 4.
+    rows = [line.split() for line in log.splitlines()]
+    assert [['a', '12', '0.010'], ['b', '6', '1.000'], ['c', '4', '2.000']] == [
+        row for row in rows if row and row[0] in 'abc'
+    ]
