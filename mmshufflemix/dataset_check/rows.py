@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from mmshufflemix.dataset_check.findings import Fault
 
-__all__ = ['DataSet', 'Row', 'Split', 'is_training', 'source_key']
+__all__ = ['DataSet', 'Row', 'Split', 'is_training', 'source_key', 'split_sets']
+
+_FOLD = re.compile(r'fold\d+_')
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,16 @@ class DataSet:
 
 def is_training(split: str) -> bool:
     """Tell whether a split is one to train on, by its name."""
-    return split.lower().startswith('train')
+    return _FOLD.sub('', split.lower()).startswith('train')
+
+
+def split_sets(splits: Sequence[Split]) -> list[list[Split]]:
+    """Group the splits that belong together: each fold is a division of the same images."""
+    sets: dict[str, list[Split]] = {}
+    for split in splits:
+        fold = _FOLD.match(split.name.lower())
+        sets.setdefault(fold.group() if fold else '', []).append(split)
+    return list(sets.values())
 
 
 def source_key(split: str, index: int, source: str | np.ndarray | None) -> str:

@@ -20,7 +20,7 @@ from mmshufflemix.dataset_check.labels import (
     label_statistics,
 )
 from mmshufflemix.dataset_check.pictures import Picture
-from mmshufflemix.dataset_check.rows import DataSet
+from mmshufflemix.dataset_check.rows import DataSet, split_sets
 from mmshufflemix.dataset_check.scan import picture_faults, scan_pictures
 
 __all__ = ['CheckResult', 'check_dataset', 'require_sound']
@@ -70,8 +70,9 @@ def check_dataset(dataset: DataSet, with_pictures: bool = True, workers: int = 1
     splits = dataset.splits
     statistics = {split.name: label_statistics(split) for split in splits}
     pictures = scan_pictures(splits, workers) if with_pictures else {}
-    equal = exact_groups(splits, pictures)
-    alike = near_groups(splits, pictures)
+    sets = split_sets(splits)
+    equal = [group for part in sets for group in exact_groups(part, pictures)]
+    alike = [group for part in sets for group in near_groups(part, pictures)]
     faults = [*dataset.faults, *class_list_faults(splits)]
     for split in splits:
         faults += [*split.faults, *label_faults(split, statistics[split.name])]

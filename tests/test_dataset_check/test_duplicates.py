@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import io
+import json
+import sys
+from pathlib import Path
 
 import numpy as np
+import pytest
 from PIL import Image, ImageEnhance
 
 from mmshufflemix.dataset_check import check_dataset
 from mmshufflemix.dataset_check.alike import difference_hash, first_alike
 from mmshufflemix.dataset_check.pictures import inspect_picture
+from mmshufflemix.dataset_check.readers.json_folder import read_json_folder
 from mmshufflemix.dataset_check.rows import DataSet, Row, Split
 from tests.test_dataset_check.folders import CLASSES, items, smooth
+from tests.tool_runner import load_tool
 
 Entry = tuple[str, Image.Image, tuple[int, ...]]
 
@@ -107,3 +113,31 @@ def test_hash_of_a_ramp() -> None:
 
 def test_a_picture_without_pixels() -> None:
     assert inspect_picture(np.zeros((0, 0, 3), dtype=np.uint8)).fault
+
+
+@pytest.mark.parametrize('options', [[], ['--folds', '3']])
+def test_what_the_split_tool_writes_has_no_leak(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]
+) -> None:
+    """The list that was split, and other folds, hold the same pictures and are no other split."""
+    rows = [{'img_path': f'{index}.png', 'gt_label': [index % 2]} for index in range(12)]
+    (tmp_path / 'images').mkdir()
+    for row in rows:
+        pixels = np.random.default_rng(int(row['img_path'][:-4])).integers(0, 256, (9, 9, 3))
+        Image.fromarray(pixels.astype(np.uint8)).save(tmp_path / 'images' / row['img_path'])
+    everything = tmp_path / 'all.json'
+    everything.write_text(json.dumps({'metainfo': {'classes': ['a', 'b']}, 'data_list': rows}))
+    command = ['split_dataset', str(everything), '-o', str(tmp_path), *options]
+    monkeypatch.setattr(sys, 'argv', command)
+    load_tool('split_dataset').main()
+    result = check_dataset(read_json_folder(tmp_path))
+    assert result.count('error') == 0
+    assert 'all' not in result.statistics
+    # A true leak is still seen.
+    leaking = next(path for path in tmp_path.glob('*val.json'))
+    content = json.loads(leaking.read_text())
+    train = json.loads((tmp_path / leaking.name.replace('val', 'train')).read_text())
+    content['data_list'].append(train['data_list'][0])
+    leaking.write_text(json.dumps(content))
+    result = check_dataset(read_json_folder(tmp_path))
+    assert [found.kind for found in result.findings if found.severity == 'error'] == ['leak']

@@ -14,7 +14,7 @@ from typing import Any
 
 from mmshufflemix.dataset_check.findings import Fault
 from mmshufflemix.dataset_check.readers.labels import class_list, leads_out, tolerant_labels
-from mmshufflemix.dataset_check.rows import DataSet, Row, Split
+from mmshufflemix.dataset_check.rows import DataSet, Row, Split, is_training
 from mmshufflemix.datasets.checked_multi_label import read_json
 from mmshufflemix.inference.sources import find_pictures
 
@@ -24,10 +24,17 @@ _SPLITS = ('train', 'trainval', 'val', 'test')
 
 
 def read_json_folder(folder: Path) -> DataSet:
-    """Read all splits; files of another form are left out unless they have a split's name."""
+    """Read all splits; files of another form are left out unless they have a split's name.
+
+    So is ``all.json`` where it has been split: its images are those of the parts.
+    """
     images = folder / 'images' if (folder / 'images').is_dir() else folder
     splits, faults = [], []
-    for path in split_order(folder.glob('*.json')):
+    paths = split_order(folder.glob('*.json'))
+    divided = any(is_training(path.stem) for path in paths)
+    for path in paths:
+        if divided and path.stem == 'all':
+            continue
         try:
             content = read_json(str(path))
         except (OSError, ValueError) as error:
