@@ -18,15 +18,19 @@ from mmshufflemix.augments import (
 )
 from mmshufflemix.checkpoint import allow_mmengine_globals
 from mmshufflemix.mixer import attach, detach
+from mmshufflemix.small_images import InMemoryImages, SmallImagePreprocessor, SmallImageRunner
 
 __version__ = '0.1.0'
 
 __all__ = [
+    'InMemoryImages',
     'InputMixup',
     'ManifoldMixup',
     'NoisyFeatureMixup',
     'ShuffleMix',
     'ShuffleMixNFM',
+    'SmallImagePreprocessor',
+    'SmallImageRunner',
     '__version__',
     'attach',
     'datasets',

@@ -1,0 +1,1 @@
+_base_ = ['preact18_baseline.py', '../_base_/fast_small_images.py']

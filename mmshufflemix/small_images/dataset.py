@@ -1,0 +1,127 @@
+"""A dataset that gives whole batches of small images from memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from mmengine.dataset import default_collate
+from mmpretrain.registry import DATASETS
+
+from mmshufflemix.small_images.pipeline import make_steps, split_pipeline
+from mmshufflemix.small_images.samples import make_samples
+from mmshufflemix.small_images.sharing import read_once
+from mmshufflemix.small_images.table import read_table, unwrap
+from mmshufflemix.small_images.views import View
+
+__all__ = ['InMemoryImages', 'keep_batch']
+
+
+@DATASETS.register_module()
+class InMemoryImages:
+    """All images of another dataset as one uint8 array, with its pipeline split in three.
+
+    Loading and resizing are done once, when this is built. Crops and flips are drawn for a batch,
+    from PyTorch's generator, and applied by
+    :class:`~mmshufflemix.small_images.SmallImagePreprocessor` on the device of the model. Packing
+    gives the ``DataSample`` of the ordinary pipeline. The processes of a distributed run share
+    one array on each machine, and have to build this together.
+
+    Args:
+        dataset: Config of the dataset, or the dataset itself; one integer label an image.
+
+    Raises:
+        TypeError: If it joins several datasets.
+        ValueError: If its pipeline, labels or images are of another kind than described in
+            :func:`~mmshufflemix.small_images.pipeline.split_pipeline` and
+            :func:`~mmshufflemix.small_images.table.read_table`.
+    """
+
+    def __init__(self, dataset: Any) -> None:
+        if isinstance(dataset, dict):
+            dataset = DATASETS.build(dataset)
+        dataset.full_init()
+        inner, order = unwrap(dataset)
+        pipeline = split_pipeline(inner.pipeline.transforms)
+        table = read_once(partial(read_table, inner, pipeline))
+        self._metainfo = deepcopy(dict(dataset.metainfo))
+        self._meta_keys = pipeline.meta_keys
+        self._steps = make_steps(pipeline.random, table.shape)
+        self._table = table
+        self._images = torch.from_numpy(table.images)
+        self._labels = torch.from_numpy(table.labels)
+        self._order = None if order is None else torch.tensor(order)
+
+    @property
+    def metainfo(self) -> dict[str, Any]:
+        """Meta information of the dataset, such as the names of the classes."""
+        return deepcopy(self._metainfo)
+
+    def __len__(self) -> int:
+        return len(self._images if self._order is None else self._order)
+
+    def __getitems__(self, indices: Sequence[int]) -> dict[str, Any]:
+        """Give a batch, as a data loader asks for it.
+
+        Args:
+            indices: Which images, N numbers.
+
+        Returns:
+            ``inputs``, uint8 (N, C, H, W), not cropped yet; ``data_samples``, a list; and
+            ``views``, what the data preprocessor is to do with the images.
+        """
+        positions = torch.as_tensor(indices)
+        if self._order is not None:
+            positions = self._order[positions]
+        views = [View(step, step.draw(len(indices))) for step in self._steps]
+        return {
+            'inputs': self._images.index_select(0, positions),
+            'data_samples': make_samples(
+                self._labels.index_select(0, positions), *self._metas(positions.tolist(), views)
+            ),
+            'views': views,
+        }
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        """Give one sample, cropped and flipped, as the ordinary dataset does."""
+        batch = self.__getitems__([index % len(self)])
+        images = batch['inputs']
+        for view in batch['views']:
+            images = view.apply(images)
+        return {'inputs': images[0], 'data_samples': batch['data_samples'][0]}
+
+    def get_cat_ids(self, index: int) -> list[int]:
+        """Return the label of an image, for samplers that balance classes."""
+        position = index if self._order is None else int(self._order[index])
+        return [int(self._labels[position])]
+
+    def get_gt_labels(self) -> np.ndarray:
+        """Return the labels (N,) of all images."""
+        labels = self._labels if self._order is None else self._labels[self._order]
+        return labels.numpy().copy()
+
+    def _metas(
+        self, positions: Sequence[int], views: Sequence[View]
+    ) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+        """Meta information as the ordinary pipeline leaves it: of all images, and by image."""
+        common = dict(self._table.common)
+        columns = {
+            key: [column[position] for position in positions]
+            for key, column in self._table.columns.items()
+        }
+        for view in views:
+            for key, value in view.step.meta(view.draws).items():
+                if key in self._meta_keys:
+                    common.pop(key, None)
+                    columns.pop(key, None)
+                    (columns if isinstance(value, list) else common)[key] = value
+        return common, columns
+
+
+def keep_batch(batch: Any) -> Any:
+    """Leave batches of :class:`InMemoryImages` as they are, and join lists of samples."""
+    return batch if isinstance(batch, dict) else default_collate(batch)
