@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import torch
 from mmengine.config import Config, ConfigDict
 from mmengine.logging import print_log
+from mmengine.optim import AmpOptimWrapper
 from mmpretrain.datasets import MultiLabelDataset
 from mmpretrain.models.heads import ClsHead
-from mmpretrain.registry import DATASETS, MODELS, OPTIMIZERS
+from mmpretrain.registry import DATASETS, MODELS, OPTIM_WRAPPERS, OPTIMIZERS
 
 __all__ = [
     'check_amp',
@@ -111,8 +113,8 @@ def check_augments(cfg: Config) -> None:
             'batch augments are set in both model.train_cfg and data_preprocessor.batch_augments, '
             'and the first would be ignored; keep one of them.'
         )
-    augments = in_train_cfg or in_preprocessor or []
-    for augment in [augments] if isinstance(augments, dict) else augments:
+    given = [in_train_cfg or in_preprocessor, *_switched_augments(cfg)]
+    for augment in chain.from_iterable([a] if isinstance(a, dict) else a or [] for a in given):
         if not isinstance(augment, dict):
             continue
         if 'num_classes' in augment:
@@ -123,6 +125,15 @@ def check_augments(cfg: Config) -> None:
             )
         if isinstance(augment.get('alpha'), int) and not isinstance(augment['alpha'], bool):
             augment['alpha'] = float(augment['alpha'])
+
+
+def _switched_augments(cfg: Config) -> Iterator[Any]:
+    """The augments that SwitchRecipeHook puts in place later."""
+    for hook in cfg.get('custom_hooks') or []:
+        for recipe in hook.get('schedule') or [] if isinstance(hook, dict) else []:
+            switched = recipe.get('batch_augments')
+            if isinstance(switched, dict):
+                yield switched.get('augments')
 
 
 def check_task(cfg: Config) -> None:
@@ -166,8 +177,12 @@ def check_amp(cfg: Config) -> None:
     Raises:
         ValueError: If there is none.
     """
-    wrapper = (cfg.get('optim_wrapper') or {}).get('type')
-    if str(wrapper).endswith('AmpOptimWrapper') and not torch.cuda.is_available():
+    wrapper = lookup(OPTIM_WRAPPERS, (cfg.get('optim_wrapper') or {}).get('type'))
+    if (
+        isinstance(wrapper, type)
+        and issubclass(wrapper, AmpOptimWrapper)
+        and not torch.cuda.is_available()
+    ):
         raise ValueError(
             'mixed precision (--amp, AmpOptimWrapper) needs a GPU and none is visible; leave --amp '
             "out, or set optim_wrapper.type='OptimWrapper', to train on the CPU."

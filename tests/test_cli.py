@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 import torch
 from mmengine.config import Config
-from mmpretrain.registry import MODELS
+from mmengine.optim import AmpOptimWrapper
+from mmpretrain.registry import HOOKS, MODELS
 from torch.utils.data import DataLoader, Dataset
 
 from mmshufflemix.augments import ShuffleMix
@@ -175,6 +176,18 @@ def changed(job: Config, options: dict[str, Any]) -> Config:
     return cfg
 
 
+def switch(augment: dict[str, Any]) -> dict[str, Any]:
+    """A hook that brings an augment from the second epoch on."""
+    recipe = dict(action_epoch=2, batch_augments=dict(augments=augment))
+    return dict(type='SwitchRecipeHook', schedule=[recipe, dict(action_epoch=3)])
+
+
+def test_a_whole_alpha_of_a_later_recipe(job: Config) -> None:
+    later = switch(dict(type='Mixup', alpha=1))
+    cfg = prepare_config(changed(job, {'custom_hooks': [dict(type='EMAHook'), later]}))
+    assert HOOKS.build(cfg.custom_hooks[1]).schedule[2]['batch_augments'].augments[0].alpha == 1.0
+
+
 def test_the_models_preprocessor_keeps_mean_and_std(job: Config) -> None:
     # MMEngine takes the model's own preprocessor as a whole and drops the other one.
     mixing = dict(augments=[dict(type='Mixup', alpha=1)])
@@ -212,6 +225,10 @@ def test_the_models_preprocessor_has_priority(job: Config) -> None:
             'set in both',
         ),
         (
+            {'custom_hooks': [switch(dict(type='CutMix', alpha=1.0, num_classes=10))]},
+            "'CutMix' got num_classes=10",
+        ),
+        (
             {'train_dataloader.dataset': dict(type='VOC', data_root='x', _delete_=True)},
             'train_dataloader has the multi-label data set VOC but the head LinearClsHead',
         ),
@@ -245,6 +262,9 @@ def test_amp_optimizer_and_files(job: Config, monkeypatch: pytest.MonkeyPatch) -
     check_amp(job)
     with pytest.raises(ValueError, match='needs a GPU and none is visible'):
         check_amp(changed(job, {'optim_wrapper.type': 'AmpOptimWrapper'}))
+    # Configs in pure Python hold the class.
+    with pytest.raises(ValueError, match='needs a GPU and none is visible'):
+        check_amp(changed(job, {'optim_wrapper.type': AmpOptimWrapper}))
     check_optimizer(job)
     with pytest.raises(ValueError, match="is 'SGDD', which is not an optimizer"):
         check_optimizer(changed(job, {'optim_wrapper.optimizer.type': 'SGDD'}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from mmengine.dist import is_main_process
 from mmengine.fileio import LocalBackend, register_backend
 from mmengine.hooks import CheckpointHook
@@ -114,7 +115,8 @@ class SafeCheckpointHook(CheckpointHook):
         """Save the best checkpoint; the base class's removals wait until both files are written.
 
         Raises:
-            ValueError: If validation gave no such key, for example of a class without a positive.
+            ValueError: If validation gave no such key, for example of a class without a positive,
+                or something else than one number for it.
         """
         unknown = [key for key in self.save_best or () if key not in (*metrics, 'auto')]
         if unknown:
@@ -122,6 +124,14 @@ class SafeCheckpointHook(CheckpointHook):
                 f'save_best names {unknown[0]!r}, which validation does not give; choose one of: '
                 f'{", ".join(metrics)}.'
             )
+        for key in self.save_best or ():
+            name = next(iter(metrics)) if key == 'auto' else key
+            if np.ndim(metrics[name]):
+                numbers = [other for other, value in metrics.items() if not np.ndim(value)]
+                raise ValueError(
+                    f'save_best={key!r} means {name!r}, which is a list and no number; choose one '
+                    f'of: {", ".join(numbers)}.'
+                )
         super()._save_best_checkpoint(runner, metrics)
         self.file_backend.flush(keep=self._wanted_files())
 

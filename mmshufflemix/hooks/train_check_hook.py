@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+from mmengine.dataset import ConcatDataset, RepeatDataset
 from mmengine.hooks import Hook
 from mmengine.model import is_model_wrapper
 from mmengine.runner import Runner
@@ -17,9 +20,12 @@ __all__ = ['TrainCheckHook']
 class TrainCheckHook(Hook):
     """Checks, before the first step, that data and model belong together.
 
+    A last batch of one image, on which BatchNorm may fail at the end of the epoch, is warned about.
+
     Raises:
         ValueError: If an epoch has no batch, the numbers of classes of data set, data preprocessor
-            and head differ, or training and validation set have their classes in different orders.
+            and head differ, training and validation set have their classes in different orders, or
+            labels for a multi-label head are not distinct class ids, or all empty.
     """
 
     def before_train(self, runner: Runner) -> None:
@@ -31,9 +37,16 @@ class TrainCheckHook(Hook):
                 f'and its {len(dataset)} images do not fill one of '
                 f'{runner.train_dataloader.batch_size}; lower train_dataloader.batch_size.'
             )
+        if _ends_with_one_image(runner.train_dataloader):
+            runner.logger.warning(
+                'the last batch of an epoch has one image, which BatchNorm may refuse and which '
+                'has no other to be mixed with; set train_dataloader.drop_last=True.'
+            )
         model = runner.model.module if is_model_wrapper(runner.model) else runner.model
         classes = _classes(dataset)
         _check_numbers(model, len(classes))
+        if isinstance(getattr(model, 'head', None), MultiLabelClsHead) and classes:
+            _check_labels(dataset, len(classes))
         if runner.val_loop is not None:
             _check_order(classes, _classes(runner.val_dataloader.dataset))
 
@@ -59,6 +72,50 @@ def _check_numbers(model: Any, num_classes: int) -> None:
             f'{preprocessor.num_classes} but the head has num_classes={in_head}; '
             f'set data_preprocessor.num_classes={in_head}.'
         )
+
+
+def _ends_with_one_image(loader: Any) -> bool:
+    size = loader.batch_size or 1
+    return size > 1 and not loader.drop_last and len(loader.sampler) % size == 1
+
+
+def _check_labels(dataset: Any, num_classes: int) -> None:
+    """Refuse labels that MMPretrain's data sets let through as other targets than were meant."""
+    labelled = unlabelled = 0
+    for info in _infos(dataset):
+        if info.get('gt_label') is None:
+            return
+        ids = np.atleast_1d(info['gt_label'])
+        if ids.size and (
+            ids.ndim != 1
+            or not np.issubdtype(ids.dtype, np.integer)
+            or not 0 <= ids.min() <= ids.max() < num_classes
+            or len(np.unique(ids)) < ids.size
+        ):
+            raise ValueError(
+                f'the labels of {info.get("img_path", "a training image")} are {ids.tolist()}, '
+                f'expected distinct class ids 0..{num_classes - 1} (not one-hot); correct the '
+                'annotations, or read them with MultiLabelJSON, VOCMultiLabel or COCOMultiLabel.'
+            )
+        labelled += ids.size > 0
+        unlabelled += ids.size == 0
+    if unlabelled and not labelled:
+        raise ValueError(
+            f'none of the {unlabelled} training images has a label; if the data set has classes of '
+            'its own, name them with metainfo=dict(classes=(...)), since unknown ones may have '
+            'been left out.'
+        )
+
+
+def _infos(dataset: Any) -> Iterator[dict[str, Any]]:
+    """Walk through what the annotations say, once where a wrapper repeats it."""
+    if isinstance(dataset, RepeatDataset):
+        yield from _infos(dataset.dataset)
+    elif isinstance(dataset, ConcatDataset):
+        for part in dataset.datasets:
+            yield from _infos(part)
+    elif hasattr(dataset, 'get_data_info'):
+        yield from (dataset.get_data_info(index) for index in range(len(dataset)))
 
 
 def _check_order(train: list[str], val: list[str]) -> None:

@@ -82,6 +82,20 @@ def test_thresholds(infer: MultiLabelInferencer, tmp_path: Path) -> None:
     assert 0 in infer(path, threshold=str(scores[0]))[0]['labels']
 
 
+def test_no_one_and_three_classes_on_a_picture(tmp_path: Path) -> None:
+    """Never the highest class of a picture that has none."""
+    config, checkpoint = write_model(tmp_path)
+    infer = MultiLabelInferencer(config, checkpoint, device='cpu')
+    logits = iter(torch.tensor([[-3.0, -1.0, -2.0], [-1.0, 2.0, -0.5], [1.0, 3.0, 2.0]]))
+    infer.model.head.register_forward_hook(lambda module, args, out: next(logits)[None])
+    none, one, three = infer(write_pictures(tmp_path / 'pictures', 3), batch_size=1)
+    assert (none['labels'], none['names'], none['scores']) == ([], [], [])
+    assert (one['labels'], one['names']) == ([1], ['dog'])
+    assert (three['labels'], three['names']) == ([1, 2, 0], ['dog', 'owl', 'cat'])
+    sigmoids = [1 / (1 + np.exp(-logit)) for logit in (3, 2, 1)]
+    np.testing.assert_allclose(three['scores'], sigmoids, rtol=1e-6)
+
+
 def test_pictures_of_other_sizes_change_nothing(tmp_path: Path) -> None:
     files = write_model(tmp_path, pipeline=[PIPELINE[0], PIPELINE[2]])
     wide, tall = write_pictures(tmp_path / 'a', 2), write_pictures(tmp_path / 'b', 1, (33, 47))
