@@ -34,6 +34,8 @@ _WANTED = re.compile(
     r"(?:[Uu]nsupported (?:global: )?GLOBAL |Unsupported global: |unrecognized function |<class ')"
     r'([\w.<]+)'
 )
+_MOST_UNPACKED = 10
+"""Times the size of the file. PyTorch packs nothing, so that a checkpoint unpacks to its size."""
 _NUMBER = re.compile(r'(?:^|[A-Za-z_])(\d+)\.pth$')
 
 
@@ -99,6 +101,7 @@ def load_checkpoint_file(path: str | Path, map_location: Any = 'cpu') -> Any:
         )
     try:
         allow_mmengine_globals()
+        _check_unpacked_size(path)
         return torch.load(path, map_location=map_location, weights_only=True)
     except pickle.UnpicklingError as error:
         wanted = _WANTED.search(str(error))
@@ -113,6 +116,15 @@ def load_checkpoint_file(path: str | Path, map_location: Any = 'cpu') -> Any:
         raise
     except Exception as error:  # a damaged file can fail in any way
         raise ValueError(_damaged(path)) from error
+
+
+def _check_unpacked_size(path: Path) -> None:
+    # A few kilobytes of a packed file can stand for more than fits into memory.
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            size = sum(entry.file_size for entry in archive.infolist())
+        if size > _MOST_UNPACKED * path.stat().st_size:
+            raise pickle.UnpicklingError('a packed file')
 
 
 def _damaged(path: Path) -> str:

@@ -14,8 +14,10 @@ from mmengine.runner.checkpoint import (
     get_external_models,
     get_torchvision_models,
 )
+from PIL import EpsImagePlugin
 
 from mmshufflemix.checkpoint import load_checkpoint_file
+from mmshufflemix.checkpoint_content import check_weights
 
 __all__ = ['use_safe_loading']
 
@@ -24,8 +26,11 @@ def use_safe_loading() -> None:
     """Replace MMEngine's checkpoint loaders in this process by ones that never run code.
 
     Covers local files, http(s) addresses, ``torchvision://`` and ``openmmlab://`` names; the
-    remaining schemes (object stores) are refused with one sentence.
+    remaining schemes (object stores) are refused with one sentence. A PostScript program that is
+    named as a picture is not run either.
     """
+    # Pillow opens it by starting Ghostscript, whatever the ending of the file.
+    EpsImagePlugin.gs_binary = False
     loaders = {
         load_from_local: [''],
         load_from_http: ['http://', 'https://'],
@@ -38,8 +43,15 @@ def use_safe_loading() -> None:
 
 
 def load_from_local(filename: str, map_location: Any = 'cpu') -> Any:
-    """Read a local file."""
-    return load_checkpoint_file(filename, map_location)
+    """Read a local file.
+
+    Raises:
+        FileNotFoundError: If there is no such file.
+        ValueError: If it is damaged, asks for anything but data, or has no tensors for weights.
+    """
+    checkpoint = load_checkpoint_file(filename, map_location)
+    check_weights(checkpoint)
+    return checkpoint
 
 
 def load_from_http(filename: str, map_location: Any = 'cpu') -> Any:
@@ -65,7 +77,7 @@ def load_from_http(filename: str, map_location: Any = 'cpu') -> Any:
             "'model.backbone.init_cfg.checkpoint=/path/file.pth' ('model.backbone.init_cfg=None' "
             "if 'load_from=/path/file.pth' brings the whole model)."
         )
-    return load_checkpoint_file(path, map_location)
+    return load_from_local(str(path), map_location)
 
 
 def load_from_torchvision(filename: str, map_location: Any = 'cpu') -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import re
 import sys
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from types import FrameType
 
 from mmshufflemix.checkpoint_schemes import use_safe_loading
+from mmshufflemix.text import printable
 
 __all__ = ['error_sentence', 'is_user_error', 'new_parser', 'run_cli']
 
@@ -58,6 +60,9 @@ def run_cli(main: Callable[[], object]) -> None:
     ``--traceback`` or the environment variable ``MMSHUFFLEMIX_TRACEBACK=1`` keeps it always.
     """
     use_safe_loading()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # File names need not be text, and a terminal need not know all letters.
+        sys.stdout.reconfigure(errors='backslashreplace')
     try:
         main()
     except KeyboardInterrupt:
@@ -68,7 +73,7 @@ def run_cli(main: Callable[[], object]) -> None:
         if not is_user_error(error):
             raise
         sys.stdout.flush()
-        print(f'error: {error_sentence(error)}', file=sys.stderr)
+        print(f'error: {printable(error_sentence(error))}', file=sys.stderr)
         sys.exit(1)
 
 

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import stat
 import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 __all__ = [
     'TEMPORARY_MARK',
     'check_writable',
+    'new_folder',
     'remove_leftovers',
+    'temporary_name',
     'write_bytes',
     'write_json',
     'write_text',
@@ -19,17 +26,21 @@ __all__ = [
 
 TEMPORARY_MARK = '.unfinished-'
 
+_MOST_BYTES = 150
+"""Bytes of a name that its temporary one keeps: file systems take 255 in all."""
+
 
 def check_writable(path: str | Path) -> None:
     """Check that a file can be written, before the work that it will hold; it is not touched.
 
     Raises:
-        ValueError: If the path is a folder, or its folder is not there and cannot be made, or
-            nothing can be written in it.
+        ValueError: If the path is a folder or a device, or its folder is not there and cannot be
+            made, or nothing can be written in it.
     """
     path = Path(path).absolute()
     if path.is_dir():
         raise ValueError(f"cannot write to '{path}', which is a folder; give the name of a file")
+    _check_replaceable(path)
     folder = next(parent for parent in path.parents if parent.exists())
     if not folder.is_dir():
         raise ValueError(f"cannot write to '{path}', since '{folder}' is a file and no folder")
@@ -51,8 +62,10 @@ def write_bytes(path: str | Path, content: bytes) -> None:
 
     Raises:
         OSError: If it cannot be written; it names the file, not the temporary one.
+        ValueError: If it is a device, a pipe or the like.
     """
     path = Path(path)
+    _check_replaceable(path)
     try:
         _write_and_move(path, content)
     except OSError as error:
@@ -62,8 +75,8 @@ def write_bytes(path: str | Path, content: bytes) -> None:
 
 
 def write_text(path: str | Path, content: str) -> None:
-    """Write UTF-8 text as :func:`write_bytes` does."""
-    write_bytes(path, content.encode())
+    """Write UTF-8 text as :func:`write_bytes` does, with escapes for torn letters."""
+    write_bytes(path, content.encode(errors='backslashreplace'))
 
 
 def write_json(path: str | Path, content: Any) -> None:
@@ -71,20 +84,64 @@ def write_json(path: str | Path, content: Any) -> None:
     write_text(path, json.dumps(content, indent=1, allow_nan=True) + '\n')
 
 
+def temporary_name(path: str | Path) -> Path:
+    """Name a new file beside ``path`` with the mark that :func:`remove_leftovers` looks for."""
+    path = Path(path)
+    # Process numbers repeat across containers and machines that share a disk.
+    name = os.fsdecode(os.fsencode(path.name)[:_MOST_BYTES])
+    return path.with_name(f'{name}{TEMPORARY_MARK}{os.getpid()}-{uuid.uuid4().hex[:8]}')
+
+
+@contextmanager
+def new_folder(target: str | Path) -> Iterator[Path]:
+    """Give a folder to fill, which becomes ``target`` when the block ends without an exception.
+
+    A process that is killed leaves at most a folder beside it whose name has the temporary mark.
+
+    Raises:
+        FileExistsError: If another process was faster.
+    """
+    target = Path(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    scratch = temporary_name(target)
+    scratch.mkdir()
+    try:
+        yield scratch
+        try:
+            scratch.rename(target)
+        except OSError as error:
+            if not target.exists():
+                raise
+            raise FileExistsError(
+                f'{target} exists already; name another folder or move it away'
+            ) from error
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
 def remove_leftovers(folder: str | Path) -> None:
-    """Delete the temporary files that a killed process left in a folder."""
+    """Delete the temporary files and folders that a killed process left in a folder."""
     for path in Path(folder).glob(f'*{TEMPORARY_MARK}*'):
-        path.unlink(missing_ok=True)
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def _write_and_move(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f'{path.name}{TEMPORARY_MARK}{os.getpid()}')
+    temporary = temporary_name(path)
     try:
-        with temporary.open('wb') as file:
+        with temporary.open('xb') as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _check_replaceable(path: Path) -> None:
+    # A device such as /dev/null, or a pipe, would be replaced by a file of its name.
+    if path.exists() and not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
+        raise ValueError(f"cannot write to '{path}', which is no plain file; give another name")

@@ -9,12 +9,14 @@ from mmpretrain.registry import DATASETS
 from mmpretrain.utils import register_all_modules
 
 from mmshufflemix.cli import new_parser, run_cli
+from mmshufflemix.files import check_writable
 from mmshufflemix.label_graph import (
     build_label_graph,
     describe_label_graph,
     draw_label_graph,
     save_label_graph,
 )
+from mmshufflemix.pictures import check_picture_file
 from mmshufflemix.prepare import read_config
 
 
@@ -48,6 +50,10 @@ def parse_args() -> argparse.Namespace:
 
 def main() -> None:
     args = parse_args()
+    if args.plot:
+        check_picture_file(args.plot)
+    for path in filter(None, (args.output, args.plot)):
+        check_writable(path)
     register_all_modules()
     config = read_config(args.config, args.cfg_options)
     if 'train_dataloader' not in config:

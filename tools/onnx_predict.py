@@ -14,6 +14,9 @@ import numpy as np
 import onnxruntime
 from PIL import Image
 
+KEYS = ('class_names', 'thresholds', 'input_size', 'resize_rule')
+FORMATS = ('BMP', 'JPEG', 'PNG', 'PPM', 'TIFF', 'WEBP')
+
 
 def prepare(picture: Image.Image, size: tuple[int, int], rule: dict[str, Any]) -> np.ndarray:
     """Bring a picture to a height and a width; return RGB (3, H, W) from 0 to 255."""
@@ -41,19 +44,22 @@ def main() -> None:
     args = parser.parse_args()
     session = onnxruntime.InferenceSession(args.model, providers=['CPUExecutionProvider'])
     meta = session.get_modelmeta().custom_metadata_map
-    names, thresholds = json.loads(meta['class_names']), json.loads(meta['thresholds'])
-    size, rule = json.loads(meta['input_size']), json.loads(meta['resize_rule'])
+    if not set(KEYS) <= set(meta):
+        raise ValueError(f'{args.model} is no file of tools/export_onnx.py')
+    names, thresholds, size, rule = (json.loads(meta[key]) for key in KEYS)
     for path in args.pictures:
-        image = prepare(Image.open(path), size, rule)
+        # Pillow would run a program that is written in PostScript, whatever the file's name.
+        image = prepare(Image.open(path, formats=FORMATS), size, rule)
         scores = session.run(['scores'], {'images': image[None]})[0][0]
         # Without thresholds a picture has one label: the best is it.
         lowest = [scores.max()] * len(names) if thresholds is None else thresholds
         best = [k for k in np.argsort(-scores) if scores[k] >= lowest[k]]
-        print(f'{path}: ' + (', '.join(f'{names[k]} {scores[k]:.3f}' for k in best) or 'no label'))
+        text = ', '.join(f'{names[k]} {scores[k]:.3f}' for k in best) or 'no label'
+        print(''.join(sign if sign.isprintable() else '?' for sign in f'{path}: {text}'))
 
 
 if __name__ == '__main__':
     try:
         main()
     except Exception as error:
-        sys.exit(f'error: {error}')
+        sys.exit(f'error: {type(error).__name__}: {str(error)!a}')

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from mmengine.config import DictAction
 
 from mmshufflemix.cli import new_parser, run_cli
+from mmshufflemix.files import check_writable
 from mmshufflemix.inference import MultiLabelInferencer, find_pictures
 from mmshufflemix.inference.output import check_output, format_table, write_predictions
 from mmshufflemix.inference.run import predict_pictures
@@ -44,6 +46,9 @@ def main() -> None:
     args = parse_args()
     if args.out:
         check_output(args.out)
+        check_writable(args.out)
+    if args.draw:
+        check_writable(Path(args.draw) / 'picture.png')
     pictures = find_pictures(args.images)
     if not pictures:
         raise ValueError(

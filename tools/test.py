@@ -18,6 +18,7 @@ from mmshufflemix.evaluation.dump_predictions import (
     check_results_file,
     write_results,
 )
+from mmshufflemix.files import check_writable
 from mmshufflemix.hooks.class_check_hook import ClassCheckHook
 from mmshufflemix.launch import (
     add_run_options,
@@ -134,6 +135,7 @@ def main() -> None:
     os.environ.setdefault('LOCAL_RANK', str(args.local_rank))
     if args.out:
         check_results_file(args.out)
+        check_writable(args.out)
     check_local_file(args.checkpoint, 'checkpoint')
     # Repaired before the arguments: with test-time augmentation the model moves inside another.
     cfg = merge_args(prepare_config(read_config(args.config, args.cfg_options)), args)

@@ -12,7 +12,7 @@ from mmshufflemix.evaluation.threshold_report import (
     threshold_record,
 )
 from mmshufflemix.evaluation.thresholds import TuningRule
-from mmshufflemix.files import write_json
+from mmshufflemix.files import check_writable, write_json
 from mmshufflemix.inference.names import read_names
 
 
@@ -56,6 +56,7 @@ def parse_args() -> argparse.Namespace:
 
 def main() -> None:
     args = parse_args()
+    check_writable(args.output)
     rule = TuningRule(args.precision, args.min_support, args.shrinkage)
     names = read_names(args.names) if args.names else None
     scores, targets, valid, names = read_predictions(args.predictions, names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from mmshufflemix.text import some
+from mmshufflemix.text import printable, some
 
 __all__ = ['KINDS', 'Fault', 'Finding', 'gather', 'printable', 'shorten']
 
@@ -110,11 +110,6 @@ def gather(faults: Iterable[Fault]) -> list[Finding]:
     ]
     order = list(KINDS)
     return sorted(findings, key=lambda found: (found.severity, order.index(found.kind)))
-
-
-def printable(text: str) -> str:
-    """Put text from a file on one line, without characters that steer a terminal."""
-    return ''.join(c if c.isprintable() else '?' for c in ' '.join(text.split()))
 
 
 def shorten(text: str, length: int) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from mmshufflemix.files import TEMPORARY_MARK, check_writable, write_text
+from mmshufflemix.files import check_writable, temporary_name, write_text
 from mmshufflemix.text import some
 
 __all__ = ['check_free', 'write_together']
@@ -42,30 +44,44 @@ def check_free(folder: str | Path, force: bool) -> list[Path]:
     return old
 
 
-def write_together(folder: str | Path, contents: Mapping[str, Any], old: list[Path]) -> None:
-    """Write JSON files under temporary names, delete old files of other names, then move all.
+def write_together(folder: str | Path, contents: Mapping[str, Any], force: bool) -> None:
+    """Write JSON files under temporary names, delete all files of an older split, then move them.
 
-    A process killed while writing leaves the old files; only between the moves, which take no
-    time, could old and new ones be mixed.
+    Parts of two splits never lie side by side: a process killed while writing leaves the old
+    files, one killed between the moves, which take no time, leaves some of the new ones only, and
+    of two processes the later one waits.
 
     Args:
         folder: Made if missing.
         contents: Plain data by file name.
-        old: Files of an older split, see :func:`check_free`.
+        force: Whether the files of an older split may be replaced.
 
     Raises:
+        FileExistsError: If there are such files, unless ``force``.
         OSError: If a file cannot be written.
     """
     folder = Path(folder)
-    temporary = {name: folder / f'{name}{TEMPORARY_MARK}{os.getpid()}' for name in contents}
+    temporary = {name: temporary_name(folder / name) for name in contents}
     try:
         for name, content in contents.items():
             write_text(temporary[name], json.dumps(content, indent=1) + '\n')
-        for path in old:
-            if path.name not in contents:
-                path.unlink(missing_ok=True)
-        for name, path in temporary.items():
-            os.replace(path, folder / name)
+        with _alone(folder):
+            # Once more, since another process may have written meanwhile.
+            for path in check_free(folder, force):
+                path.unlink()
+            for name, path in temporary.items():
+                os.replace(path, folder / name)
     finally:
         for path in temporary.values():
             path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Wait until no other process is in such a block for this folder."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

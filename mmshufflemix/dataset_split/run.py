@@ -19,6 +19,7 @@ from mmshufflemix.dataset_split.report import (
 )
 from mmshufflemix.dataset_split.rows import LabelledRows, read_rows
 from mmshufflemix.dataset_split.stratify import part_sizes, stratify
+from mmshufflemix.text import printable
 
 __all__ = ['SplitOptions', 'assign_parts', 'describe_split', 'split_file']
 
@@ -146,14 +147,14 @@ def split_file(
             f"'{source}' is the file to split and would be replaced by a part; name another folder"
         )
     split = assign_parts(read_rows(source), options, progress)
-    write_together(folder, _contents(split, options.folds is not None), old)
+    write_together(folder, _contents(split, options.folds is not None), force)
     return split
 
 
 def describe_split(split: Split) -> str:
     """Show the images of each class in each part, and the notes."""
     lines = [count_table(split.data, split.parts, split.names)]
-    return '\n'.join([*lines, *(f'note: {note}' for note in split.notes)])
+    return '\n'.join([*lines, *(f'note: {printable(note)}' for note in split.notes)])
 
 
 def _contents(split: Split, folds: bool) -> Mapping[str, Any]:

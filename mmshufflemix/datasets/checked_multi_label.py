@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 from collections.abc import Sequence
@@ -13,7 +12,8 @@ from mmengine.logging import print_log
 from mmpretrain.datasets import BaseDataset, MultiLabelDataset
 from PIL import Image
 
-from mmshufflemix.text import some
+from mmshufflemix.json_reading import parse_json
+from mmshufflemix.text import repeated, some
 
 __all__ = [
     'CheckedDataset',
@@ -118,11 +118,11 @@ def check_class_names(classes: Any) -> tuple[str, ...]:
         )
     if not all(isinstance(name, str) for name in classes):
         raise TypeError(f'classes must be strings, got {some(classes)}')
-    repeated = sorted({name for name in classes if classes.count(name) > 1})
-    if repeated or not classes:
+    twice = repeated(classes)
+    if twice or not classes:
         raise ValueError(
             f'classes must be distinct names and at least one, got {len(classes)} with '
-            f'{some(repeated) or "none"} repeated'
+            f'{some(twice) or "none"} repeated'
         )
     return tuple(classes)
 
@@ -180,8 +180,8 @@ def read_json(path: str) -> dict:
             f'the annotation file {path} does not exist; set data_root and ann_file to it'
         )
     try:
-        with open(path, encoding='utf-8') as file:
-            content = json.load(file)
+        with open(path, 'rb') as file:
+            content = parse_json(file.read())
     except ValueError as error:
         raise ValueError(f'{path} is not a JSON file ({error})') from error
     if not isinstance(content, dict):

@@ -7,8 +7,6 @@ is always whole. Of several processes that build at once the first to rename win
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -25,6 +23,8 @@ from mmshufflemix.datasets.digits import (
     draw_labels,
     split_digits,
 )
+from mmshufflemix.files import check_writable, new_folder
+from mmshufflemix.json_reading import parse_json
 
 __all__ = ['write_digits', 'write_single_digits']
 
@@ -162,7 +162,7 @@ def _is_complete(root: Path, recipe: dict) -> bool:
         raise FileExistsError(
             f'{root} exists but is no digit set; name another folder or move it away'
         )
-    found = json.loads((root / _RECIPE).read_text(encoding='utf-8'))
+    found = parse_json((root / _RECIPE).read_bytes())
     if found != recipe:
         raise ValueError(
             f'{root} was built with {found}, but {recipe} is asked for; '
@@ -174,17 +174,12 @@ def _is_complete(root: Path, recipe: dict) -> bool:
 @contextmanager
 def _final_folder(root: Path, recipe: dict) -> Iterator[Path]:
     """Give a scratch folder that becomes ``root`` when the block ends without an exception."""
-    root.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(prefix=f'.{root.name}-', dir=root.parent))
+    check_writable(root)
     try:
-        yield scratch
-        (scratch / _RECIPE).write_text(json.dumps(recipe) + '\n', encoding='utf-8')
-        scratch.chmod(0o755)
-        try:
-            scratch.rename(root)
-        except OSError:
-            # Another process was first: its set must be the same one.
-            if not _is_complete(root, recipe):
-                raise
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        with new_folder(root) as scratch:
+            yield scratch
+            (scratch / _RECIPE).write_text(json.dumps(recipe) + '\n', encoding='utf-8')
+    except FileExistsError:
+        # Another process was first: its set must be the same one.
+        if not _is_complete(root, recipe):
+            raise

@@ -11,6 +11,7 @@ from mmpretrain.registry import DATASETS
 from mmshufflemix.datasets.checked_multi_label import (
     CheckedMultiLabelDataset,
     check_class_names,
+    check_inside,
     read_json,
 )
 from mmshufflemix.text import some
@@ -73,6 +74,7 @@ class MultiLabelJSON(CheckedMultiLabelDataset):
     def _read_row(self, row: Any, class_ids: Mapping[str, int], where: str) -> dict:
         if not isinstance(row, dict) or not isinstance(row.get('img_path'), str):
             raise ValueError(f'{where} has no img_path, expected the name of an image file')
+        check_inside(row['img_path'], where)
         return {
             **row,
             'img_path': os.path.join(self.img_prefix, row['img_path']),

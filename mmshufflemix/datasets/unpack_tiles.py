@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from PIL import Image
 
 from mmshufflemix.datasets.cifar_tiles import SPLITS, read_tiles, tile_files
+from mmshufflemix.files import check_writable, new_folder
 
 __all__ = ['unpack_tiles']
 
@@ -46,18 +45,13 @@ def unpack_tiles(
     jobs = [
         (split, name, path) for split in SPLITS for name, path in tile_files(source, split).items()
     ]
-    target.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(prefix=f'.{target.name}-', dir=target.parent))
+    check_writable(target)
     count = 0
-    try:
+    with new_folder(target) as scratch:
         for split, name, path in progress(jobs):
             folder = scratch / split / name
             folder.mkdir(parents=True)
             for index, tile in enumerate(read_tiles(path)):
                 Image.fromarray(tile).save(folder / f'{index:04d}.png')
                 count += 1
-        scratch.chmod(0o755)
-        scratch.rename(target)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
     return count

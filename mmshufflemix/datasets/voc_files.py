@@ -25,8 +25,12 @@ def read_image_list(path: str) -> list[str]:
             'Annotations, ImageSets and JPEGImages (official layout: VOCdevkit/VOC2007), and split '
             'to the name of a list in ImageSets/Main'
         )
+    try:
+        text = Path(path).read_text('utf-8-sig')
+    except UnicodeDecodeError as error:
+        raise ValueError(f'the image list {path} is not UTF-8 text; save it as UTF-8') from error
     names = []
-    for number, line in enumerate(Path(path).read_text('utf-8-sig').splitlines(), start=1):
+    for number, line in enumerate(text.splitlines(), start=1):
         name = line.strip()
         if not name:
             continue

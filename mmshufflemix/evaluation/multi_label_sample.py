@@ -68,8 +68,15 @@ def read_sample(sample: Mapping[str, Any], where: str, names: Sequence[str]) -> 
     return SampleCells(scores, targets, difficult)
 
 
+def _tensor(value: Any, what: str) -> torch.Tensor:
+    try:
+        return torch.as_tensor(value).detach().cpu()
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(f'{what} is {value!r:.80}, expected a list of numbers') from error
+
+
 def _read_scores(value: Any, what: str, num_classes: int) -> np.ndarray:
-    scores = torch.as_tensor(value).detach().cpu()
+    scores = _tensor(value, what)
     if scores.shape != (num_classes,):
         raise ValueError(
             f'{what} has shape {tuple(scores.shape)}, expected ({num_classes},), one score for '
@@ -81,7 +88,7 @@ def _read_scores(value: Any, what: str, num_classes: int) -> np.ndarray:
 
 
 def _read_ids(value: Any, what: str, num_classes: int) -> np.ndarray:
-    ids = torch.as_tensor(value).detach().cpu()
+    ids = _tensor(value, what)
     integers = not (ids.is_floating_point() or ids.dtype == torch.bool)
     listed = ids.tolist() if ids.ndim == 1 and (integers or not len(ids)) else None
     if (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from mmshufflemix.files import write_json, write_text
+from mmshufflemix.text import printable
 
 __all__ = ['class_rows', 'format_rows', 'plain_cell', 'write_report']
 
+_FORMULA = re.compile(r'(^|[;\t\r\n])(?=[=+\-@\t\r\n])')
 _COLUMNS = ('class', 'positives', 'difficult', 'AP')
 
 
@@ -41,19 +44,21 @@ def class_rows(
 
 def format_rows(rows: Sequence[Mapping[str, Any]]) -> str:
     """Align the rows of :func:`class_rows` under a header; an AP of None is shown as ``-``."""
-    width = max(len('class'), *(len(row['class']) for row in rows))
+    names = [printable(row['class']) for row in rows]
+    width = max(len('class'), *map(len, names))
     lines = [f'{"class":<{width}}  positives  difficult      AP']
-    for row in rows:
+    for name, row in zip(names, rows, strict=True):
         ap = '-' if row['AP'] is None else f'{row["AP"]:.2f}'
-        lines.append(
-            f'{row["class"]:<{width}}  {row["positives"]:>9}  {row["difficult"]:>9}  {ap:>6}'
-        )
+        lines.append(f'{name:<{width}}  {row["positives"]:>9}  {row["difficult"]:>9}  {ap:>6}')
     return '\n'.join(lines)
 
 
 def plain_cell(text: str) -> str:
-    """Put an apostrophe before a text that a spreadsheet would run as a formula."""
-    return f"'{text}" if text.startswith(('=', '+', '-', '@', '\t', '\r')) else text
+    """Put an apostrophe before what a spreadsheet would run as a formula.
+
+    Where semicolons or tabs divide its cells, a formula can also begin inside a text.
+    """
+    return _FORMULA.sub(r"\1'", text)
 
 
 def write_report(folder: str | Path, content: Mapping[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -17,6 +16,8 @@ from mmshufflemix.evaluation.thresholds import (
     held_out_measures,
     tune_thresholds,
 )
+from mmshufflemix.json_reading import parse_json
+from mmshufflemix.text import printable
 
 __all__ = ['format_held_out', 'format_thresholds', 'read_predictions', 'threshold_record']
 
@@ -47,7 +48,7 @@ def read_predictions(
             f"predictions '{path}' do not exist; write them with tools/test.py --out FILE.json"
         )
     try:
-        records = json.loads(path.read_bytes())
+        records = parse_json(path.read_bytes())
     except ValueError as error:
         raise ValueError(
             f"'{path}' is not a JSON file; write it with tools/test.py --out FILE.json"
@@ -63,6 +64,8 @@ def read_predictions(
         where = str(record.get('img_path') or f'record {index}')
         cells.append(read_sample(record, where, names))
     scores = np.stack([cell.scores for cell in cells]).astype(np.float64)
+    if not np.isfinite(scores).all():
+        raise ValueError(f"'{path}' has infinite scores, expected those of tools/test.py --out")
     targets = np.stack([cell.targets for cell in cells])
     valid = np.stack(
         [np.ones(len(names), bool) if cell.difficult is None else ~cell.difficult for cell in cells]
@@ -113,13 +116,16 @@ def threshold_record(
 def format_thresholds(record: Mapping[str, Any]) -> str:
     """Align the thresholds of a :func:`threshold_record` under a header, one class a line."""
     thresholds = record['thresholds']
-    width = max(len('class'), *map(len, thresholds))
+    shown = {name: printable(name) for name in thresholds}
+    width = max(len('class'), *map(len, shown.values()))
     lines = [f'{"class":<{width}}  positives  threshold']
     for name, threshold in thresholds.items():
         note = '  (shared: too few positives)' if name in record['shared'] else ''
         if name in record['precision_not_reached']:
             note = '  (precision not reached)'
-        lines.append(f'{name:<{width}}  {record["positives"][name]:>9}  {threshold:>9.4f}{note}')
+        lines.append(
+            f'{shown[name]:<{width}}  {record["positives"][name]:>9}  {threshold:>9.4f}{note}'
+        )
     return '\n'.join(lines)
 
 

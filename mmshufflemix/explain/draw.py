@@ -13,6 +13,7 @@ from matplotlib.patches import Rectangle
 
 from mmshufflemix.explain.heat_maps import HeatMaps
 from mmshufflemix.pictures import save_figure
+from mmshufflemix.text import printable
 
 __all__ = ['MAX_SIDE', 'draw_heat_maps']
 
@@ -64,8 +65,9 @@ def draw_heat_maps(path: str | Path, heat: HeatMaps, method: str, marked: bool =
 def _draw_class(axes: Axes, heat: HeatMaps, index: int, marked: bool) -> None:
     values = heat.maps[index]
     axes.imshow(values, cmap='turbo', vmin=0, vmax=1, alpha=_STRENGTH * np.sqrt(values))
-    name = textwrap.shorten(heat.names[index], _NAME_WIDTH, placeholder='...')
-    name = name if name != '...' else heat.names[index][: _NAME_WIDTH - 3] + '...'
+    whole = printable(heat.names[index])
+    name = textwrap.shorten(whole, _NAME_WIDTH, placeholder='...')
+    name = name if name != '...' else whole[: _NAME_WIDTH - 3] + '...'
     remarks = []
     if marked and not heat.reached[index]:
         remarks.append('highest, below its threshold')

@@ -18,6 +18,7 @@ from mmshufflemix.explain.methods import cam_class
 from mmshufflemix.files import write_bytes
 from mmshufflemix.inference.draw import drawing_files
 from mmshufflemix.layers import LayerSite
+from mmshufflemix.text import printable
 
 __all__ = ['explain_pictures']
 
@@ -63,7 +64,8 @@ def explain_pictures(
             inferencer.load(path)
         except ValueError as error:
             faults.append(str(error))
-            console.print(f'skipped {error}', markup=False, highlight=False, soft_wrap=True)
+            text = f'skipped {printable(str(error))}'
+            console.print(text, markup=False, highlight=False, soft_wrap=True)
             continue
         side = None if raw else MAX_SIDE
         heat = heat_maps(inferencer, path, classes, method, found, side)

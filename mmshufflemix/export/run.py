@@ -16,7 +16,7 @@ from mmshufflemix.export.network import ScoreNetwork, mean_and_std
 from mmshufflemix.export.packages import require_packages
 from mmshufflemix.export.parity import model_scores, onnx_scores, score_difference
 from mmshufflemix.export.pipeline import loads_bgr, pipeline_size, resize_rule
-from mmshufflemix.files import write_bytes
+from mmshufflemix.files import check_writable, write_bytes
 from mmshufflemix.inference.build import build_model, test_dataset
 from mmshufflemix.inference.class_thresholds import Threshold, threshold_vector
 from mmshufflemix.mixer import detach
@@ -71,11 +71,12 @@ def export_model(
         FileNotFoundError: If a file is missing.
         ImportError: If a package for the export is missing.
         ValueError: If the model cannot be exported, is random, or the scores differ by more than
-            1e-4; nothing is written then.
+            1e-4 (nothing is written then), or the output cannot be written.
     """
     require_packages()
     if Path(output).suffix != '.onnx':
         raise ValueError(f"the output must be an .onnx file, got '{output}'.")
+    check_writable(output)
     model = build_model(config, checkpoint, 'cpu', options)
     cfg, bgr = model._config, loads_bgr(model._config)
     size = size or pipeline_size(cfg)

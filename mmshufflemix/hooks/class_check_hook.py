@@ -12,6 +12,7 @@ from mmengine.runner import Runner
 from mmpretrain.registry import HOOKS
 from torch import nn
 
+from mmshufflemix.checkpoint_content import checkpoint_classes
 from mmshufflemix.text import some
 
 __all__ = ['ClassCheckHook', 'compare_classes', 'missing_weights']
@@ -53,7 +54,7 @@ def compare_classes(trained: Sequence[str], found: Sequence[str], name: str = 't
 
 def missing_weights(model: nn.Module, state_dict: Mapping[str, Any]) -> list[str]:
     """Name the parameters of a model that a checkpoint does not bring."""
-    known = {name.removeprefix('module.') for name in state_dict}
+    known = {str(name).removeprefix('module.') for name in state_dict}
     # Distributed training and test-time augmentation wrap the model.
     names = (name.removeprefix('module.') for name, _ in model.named_parameters())
     return [name for name in names if name not in known]
@@ -78,7 +79,7 @@ class ClassCheckHook(Hook):
         """
         resuming = self.split == 'train'
         loader = runner.train_dataloader if resuming else runner.test_dataloader
-        trained = (checkpoint.get('meta', {}).get('dataset_meta') or {}).get('classes')
+        trained = checkpoint_classes(checkpoint)
         found = (getattr(loader.dataset, 'metainfo', None) or {}).get('classes')
         if trained and found:
             warning = compare_classes(trained, found, 'training set' if resuming else 'test set')

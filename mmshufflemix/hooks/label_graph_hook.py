@@ -13,6 +13,7 @@ from mmengine.runner import Runner
 from mmpretrain.registry import HOOKS
 from torch import nn
 
+from mmshufflemix.checkpoint_content import checkpoint_classes
 from mmshufflemix.label_graph.adjacency import label_adjacency
 from mmshufflemix.label_graph.build import (
     check_same_classes,
@@ -55,8 +56,7 @@ class LabelGraphHook(Hook):
 
     def after_load_checkpoint(self, runner: Runner, checkpoint: dict) -> None:
         """Note the class names that a checkpoint, and the graph in it, belong to."""
-        meta = checkpoint.get('meta') or {}
-        self._loaded_classes = tuple((meta.get('dataset_meta') or {}).get('classes') or ())
+        self._loaded_classes = tuple(checkpoint_classes(checkpoint) or ())
 
     def before_train(self, runner: Runner) -> None:
         """Fill the head, unless a checkpoint of the same classes did."""

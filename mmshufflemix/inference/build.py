@@ -13,6 +13,7 @@ from mmengine.runner import CheckpointLoader
 from mmpretrain.registry import DATASETS, MODELS, TRANSFORMS
 from mmpretrain.utils import register_all_modules
 
+from mmshufflemix.checkpoint_content import check_weights, checkpoint_classes
 from mmshufflemix.checkpoint_schemes import use_safe_loading
 from mmshufflemix.hooks.class_check_hook import missing_weights
 from mmshufflemix.prepare import (
@@ -64,7 +65,7 @@ def build_model(
     model = MODELS.build(cfg.model)
     loaded = CheckpointLoader.load_checkpoint(checkpoint, 'cpu', logger='silent')
     _load_weights(model, loaded)
-    classes = ((loaded.get('meta') or {}).get('dataset_meta') or {}).get('classes')
+    classes = checkpoint_classes(loaded)
     model._config = cfg
     model._dataset_meta = {'classes': classes or config_classes(cfg)}
     return model.to(device or ('cuda' if torch.cuda.is_available() else 'cpu')).eval()
@@ -119,8 +120,9 @@ def _load_weights(model: BaseModel, checkpoint: Any) -> None:
             f'the checkpoint lacks {len(missing)} weights of this model ({some(missing, limit=3)}),'
             f' {advice}'
         )
-    weights = {name.removeprefix('module.'): value for name, value in weights.items()}
     shapes = {name: tuple(value.shape) for name, value in model.state_dict().items()}
+    weights = {str(name).removeprefix('module.'): value for name, value in weights.items()}
+    check_weights({'state_dict': {name: weights[name] for name in shapes if name in weights}})
     other = [
         f'{name} {tuple(value.shape)} for {shapes[name]}'
         for name, value in weights.items()

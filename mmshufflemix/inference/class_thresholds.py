@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mmshufflemix.json_reading import parse_json
 from mmshufflemix.text import some
 
 __all__ = ['Threshold', 'threshold_vector']
@@ -65,7 +65,7 @@ def _read(path: str) -> dict[str, Any]:
             '0 to 1 or the JSON file that tools/tune_thresholds.py wrote'
         )
     try:
-        content = json.loads(Path(path).read_bytes())
+        content = parse_json(Path(path).read_bytes(), unique_keys=True)
     except ValueError as error:
         raise ValueError(f"thresholds '{path}' are not a JSON file ({error})") from error
     if isinstance(content, dict) and isinstance(content.get('thresholds'), dict):

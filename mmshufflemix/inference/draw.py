@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from mmshufflemix.pictures import save_figure
+from mmshufflemix.text import printable
 
 __all__ = ['draw_result', 'drawing_files']
 
@@ -59,6 +60,7 @@ def draw_result(path: str | Path, picture: str | np.ndarray, result: Mapping[str
     for line, (name, score) in enumerate(zip(names[:_MAX_LINES], scores, strict=False)):
         right.barh(line + 0.38, score, height=0.14, color=_COLOUR)
         right.barh(line + 0.38, 1, height=0.14, color=_COLOUR, alpha=0.15)
+        name = printable(name)
         label = textwrap.shorten(name, _NAME_WIDTH, placeholder='...')
         label = label if label != '...' else name[: _NAME_WIDTH - 3] + '...'
         # Names may hold dollar signs, which are no formulas.

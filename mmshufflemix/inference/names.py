@@ -7,6 +7,7 @@ from pathlib import Path
 from mmpretrain.utils import register_all_modules
 
 from mmshufflemix.checkpoint import load_checkpoint_file
+from mmshufflemix.checkpoint_content import checkpoint_classes
 from mmshufflemix.datasets.checked_multi_label import check_class_names
 from mmshufflemix.inference.build import config_classes
 from mmshufflemix.prepare import check_local_file, read_config
@@ -28,14 +29,15 @@ def read_names(path: str) -> tuple[str, ...]:
     suffix = Path(path).suffix
     names: object
     if suffix == '.pth':
-        content = load_checkpoint_file(path)
-        meta = content.get('meta') if isinstance(content, dict) else None
-        names = ((meta or {}).get('dataset_meta') or {}).get('classes')
+        names = checkpoint_classes(load_checkpoint_file(path))
     elif suffix == '.py':
         register_all_modules()
         names = config_classes(read_config(path))
     else:
-        lines = Path(path).read_text(encoding='utf-8').splitlines()
+        try:
+            lines = Path(path).read_text(encoding='utf-8').splitlines()
+        except UnicodeDecodeError as error:
+            raise ValueError(f"'{path}' is not UTF-8 text; save it as UTF-8.") from error
         names = [line.strip() for line in lines if line.strip()]
     if not names:
         raise ValueError(f"'{path}' names no classes; give a text file with one name a line.")

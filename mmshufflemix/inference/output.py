@@ -11,6 +11,7 @@ from typing import Any
 
 from mmshufflemix.evaluation.multi_label_table import plain_cell
 from mmshufflemix.files import write_text
+from mmshufflemix.text import printable
 
 __all__ = ['check_output', 'format_table', 'write_predictions']
 
@@ -54,11 +55,12 @@ def write_predictions(path: str | Path, predictions: Predictions, classes: Seque
 
 def format_table(predictions: Predictions) -> str:
     """Align paths and their labels under a header; ``-`` stands for no label."""
-    width = max([len('picture'), *(len(path) for path, _ in predictions)])
+    paths = [printable(path) for path, _ in predictions]
+    width = max([len('picture'), *map(len, paths)])
     lines = [f'{"picture":<{width}}  labels']
-    for path, result in predictions:
+    for path, (_, result) in zip(paths, predictions, strict=True):
         pairs = zip(result['names'], result['scores'], strict=True)
-        text = ', '.join(f'{name} {score:.2f}' for name, score in pairs)
+        text = ', '.join(f'{printable(name)} {score:.2f}' for name, score in pairs)
         lines.append(f'{path:<{width}}  {text or "-"}')
     return '\n'.join(lines)
 

@@ -12,6 +12,7 @@ from rich.progress import Progress
 
 from mmshufflemix.inference.draw import draw_result, drawing_files
 from mmshufflemix.inference.inferencer import MultiLabelInferencer, in_batches
+from mmshufflemix.text import printable
 
 __all__ = ['predict_pictures']
 
@@ -45,7 +46,8 @@ def predict_pictures(
 
         def skip(fault: str) -> None:
             faults.append(fault)
-            console.print(f'skipped {fault}', markup=False, highlight=False, soft_wrap=True)
+            text = f'skipped {printable(fault)}'
+            console.print(text, markup=False, highlight=False, soft_wrap=True)
             bar.advance(task)
 
         for batch in in_batches(_prepared(inferencer, paths, skip), batch_size):

@@ -17,7 +17,7 @@ from mmshufflemix.label_files.read import (
     read_labels_of,
 )
 from mmshufflemix.label_files.table import LabelRow
-from mmshufflemix.text import align_table, some
+from mmshufflemix.text import align_table, printable, some
 
 __all__ = ['Conversion', 'check_target', 'convert_labels', 'describe_conversion']
 
@@ -113,7 +113,7 @@ def describe_conversion(conversion: Conversion) -> str:
         [
             f'{len(rows)} images, {len(classes)} classes, {bare} images without labels',
             align_table(lines),
-            *(f'note: {note}' for note in conversion.notes),
+            *(f'note: {printable(note)}' for note in conversion.notes),
         ]
     )
 

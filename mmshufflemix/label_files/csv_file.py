@@ -10,7 +10,7 @@ from typing import Any
 
 from mmshufflemix.inference.sources import PICTURE_ENDINGS
 from mmshufflemix.label_files.table import read_lines
-from mmshufflemix.text import some
+from mmshufflemix.text import repeated, some
 
 __all__ = ['CsvCells', 'read_cells']
 
@@ -47,7 +47,7 @@ def read_cells(path: str | Path) -> CsvCells:
             the header, a quote is not closed, or column names are blank or repeated.
     """
     lines = read_lines(path)
-    delimiter = max(_DELIMITERS, key=lambda sign: len(next(_reader(lines, sign, strict=False))))
+    delimiter = max(_DELIMITERS, key=lambda sign: _width(lines, sign))
     (_, header), *rows = _parse(lines, delimiter, path)
     while header and not header[-1]:
         header.pop()
@@ -71,6 +71,14 @@ def _reader(lines: Sequence[str], delimiter: str, strict: bool) -> Any:
         skipinitialspace=True,
         strict=strict,
     )
+
+
+def _width(lines: Sequence[str], delimiter: str) -> int:
+    """Count the cells of the first row; none where one would be endless."""
+    try:
+        return len(next(_reader(lines, delimiter, strict=False)))
+    except csv.Error:
+        return 0
 
 
 def _parse(lines: Sequence[str], delimiter: str, path: str | Path) -> list[tuple[str, list[str]]]:
@@ -107,10 +115,10 @@ def _check_header(header: Sequence[str], path: str | Path) -> None:
             f"'{path}' begins with the row of a picture ({some(header, 3)}), expected a header; "
             'add a first row that names the columns, such as image,labels'
         )
-    repeated = sorted({name for name in header if header.count(name) > 1})
-    if repeated:
+    twice = repeated(header)
+    if twice:
         raise ValueError(
-            f"'{path}' has several columns named {some(map(repr, repeated))}; give each column a "
+            f"'{path}' has several columns named {some(map(repr, twice))}; give each column a "
             'name of its own'
         )
     if '' in header:

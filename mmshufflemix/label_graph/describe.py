@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mmshufflemix.label_graph.adjacency import binarise, conditional_probability
 from mmshufflemix.label_graph.file import LabelGraph
+from mmshufflemix.text import printable
 
 __all__ = ['describe_label_graph']
 
@@ -16,17 +17,17 @@ def describe_label_graph(graph: LabelGraph, threshold: float = 0.4) -> str:
     """
     probability = conditional_probability(graph.counts, graph.cooccurrence)
     edges = binarise(probability, threshold) > 0
-    width = max(5, *(len(name) for name in graph.classes))
+    names = [printable(name) for name in graph.classes]
+    width = max(5, *map(len, names))
     lines = [f'{"class":<{width}}  images  linked to (P at least {threshold:g})']
-    for index, name in enumerate(graph.classes):
+    for index, name in enumerate(names):
         links = ', '.join(
-            f'{graph.classes[other]} {probability[index, other]:.2f}'
-            for other in edges[index].nonzero()[0]
+            f'{names[other]} {probability[index, other]:.2f}' for other in edges[index].nonzero()[0]
         )
         lines.append(f'{name:<{width}}  {int(graph.counts[index]):>6}  {links}'.rstrip())
     lines.append(f'{edges.sum()} edges among {len(graph.classes)} classes')
-    unseen = [name for name, count in zip(graph.classes, graph.counts, strict=True) if not count]
+    unseen = [name for name, count in zip(names, graph.counts, strict=True) if not count]
     if unseen:
         lines.append(f'never seen: {", ".join(unseen)}')
-    lines.append(f'class vectors: {graph.source}')
+    lines.append(f'class vectors: {printable(graph.source)}')
     return '\n'.join(lines)

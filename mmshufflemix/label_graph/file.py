@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import zipfile
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +13,12 @@ from typing import Any
 import numpy as np
 
 from mmshufflemix.files import write_bytes
+from mmshufflemix.text import repeated, some
 
 __all__ = ['LabelGraph', 'load_label_graph', 'make_label_graph', 'save_label_graph']
+
+_MOST_BYTES = 2**30
+"""Of all arrays together, unpacked: far above any label graph, far below a machine's memory."""
 
 _REQUIRED = ('classes', 'counts', 'cooccurrence', 'embeddings')
 
@@ -62,18 +65,20 @@ def make_label_graph(fields: Mapping[str, Any], name: str = 'the label graph') -
             f'shape {classes.shape}'
         )
     names = tuple(classes.tolist())
-    repeated = sorted({item for item in names if names.count(item) > 1})
-    if repeated:
-        raise ValueError(
-            f'classes of {name} must be distinct, got {", ".join(repeated)} repeatedly'
-        )
+    twice = repeated(names)
+    if twice:
+        raise ValueError(f'classes of {name} must be distinct, got {some(twice)} repeatedly')
     num_classes = len(names)
     counts = _numbers(fields, 'counts', (num_classes,), name)
     cooccurrence = _numbers(fields, 'cooccurrence', (num_classes, num_classes), name)
     embeddings = _numbers(fields, 'embeddings', (num_classes, None), name)
     _check_counts(counts, cooccurrence, name)
     source = str(fields.get('source', 'unknown'))
-    return LabelGraph(names, counts, cooccurrence, embeddings.astype(np.float32), source)
+    with np.errstate(over='ignore'):
+        vectors = embeddings.astype(np.float32)
+    if not np.isfinite(vectors).all():
+        raise ValueError(f'embeddings of {name} must fit into 32-bit floating point numbers')
+    return LabelGraph(names, counts, cooccurrence, vectors, source)
 
 
 def save_label_graph(path: str | Path, graph: LabelGraph) -> None:
@@ -102,12 +107,13 @@ def load_label_graph(path: str | os.PathLike) -> LabelGraph:
             f'the label graph {path} does not exist; make it with tools/label_graph.py'
         )
     try:
+        _check_size(path)
         content = np.load(path, allow_pickle=False)
         if not isinstance(content, np.lib.npyio.NpzFile):
             raise ValueError('it holds a single array')
         with content:
             fields = {key: content[key] for key in content.files if key in (*_REQUIRED, 'source')}
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except Exception as error:  # a damaged file can fail in any way
         # NumPy's second sentence tells how to run the code in a pickle.
         reason = str(error).split('. ')[0]
         raise ValueError(
@@ -115,6 +121,15 @@ def load_label_graph(path: str | os.PathLike) -> LabelGraph:
             'tools/label_graph.py writes'
         ) from error
     return make_label_graph(fields, str(path))
+
+
+def _check_size(path: str | os.PathLike) -> None:
+    # A few kilobytes of a packed file can stand for more than fits into memory.
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            size = sum(entry.file_size for entry in archive.infolist())
+        if size > _MOST_BYTES:
+            raise ValueError(f'it unpacks to {size / 2**30:.1f} GiB')
 
 
 def _numbers(

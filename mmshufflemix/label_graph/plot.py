@@ -13,6 +13,7 @@ from matplotlib.patches import FancyArrowPatch
 from mmshufflemix.label_graph.adjacency import binarise, conditional_probability
 from mmshufflemix.label_graph.file import LabelGraph
 from mmshufflemix.pictures import check_picture_file, save_figure
+from mmshufflemix.text import printable
 
 __all__ = ['draw_label_graph']
 
@@ -60,7 +61,7 @@ def draw_label_graph(path: str | Path, graph: LabelGraph, threshold: float = 0.4
     colours = np.where(linked, 'tab:orange', 'lightgrey')
     axes.scatter(places[:, 0], places[:, 1], s=sizes, c=colours, edgecolors='k', zorder=3)
     for name, count, angle in zip(graph.classes, graph.counts, angles, strict=True):
-        _write_name(axes, f'{name} ({int(count)})', angle)
+        _write_name(axes, f'{printable(name)} ({int(count)})', angle)
     axes.set(xlim=(-1.1, 1.1), ylim=(-1.1, 1.1), aspect='equal')
     axes.axis('off')
     figure.text(
@@ -91,4 +92,5 @@ def _write_name(axes: Axes, text: str, angle: float) -> None:
         ha='right' if left else 'left',
         va='center',
         fontsize=9,
+        parse_math=False,  # a class may have a $ in its name
     )

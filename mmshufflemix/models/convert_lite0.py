@@ -11,6 +11,8 @@ from mmpretrain.registry import MODELS
 from torch import Tensor
 
 from mmshufflemix.checkpoint import load_checkpoint_file, write_checkpoint_file
+from mmshufflemix.checkpoint_content import check_weights
+from mmshufflemix.files import check_writable
 
 __all__ = ['MODEL_NAME', 'convert_lite0', 'packaged_lite0', 'rename_by_order']
 
@@ -64,8 +66,10 @@ def convert_lite0(target: str | Path, source: str | Path | None = None) -> dict[
     Raises:
         FileNotFoundError: If there is no such file.
         ImportError: If timm, or without ``source`` the package, is not installed.
-        ValueError: If the file cannot be read, or the weights are not those of the network.
+        ValueError: If the file cannot be read, the weights are not those of the network, or the
+            target cannot be written.
     """
+    check_writable(target)
     with torch.device('meta'):
         backbone = MODELS.build(dict(type='TIMMBackbone', model_name=MODEL_NAME))
     weights = _read_weights(source or packaged_lite0())
@@ -85,4 +89,5 @@ def _read_weights(path: str | Path) -> dict[str, Tensor]:
         and all(isinstance(value, Tensor) for value in weights.values())
     ):
         raise ValueError(f'{path} is not a dict of tensors; give the weights of {MODEL_NAME}')
+    check_weights({'state_dict': weights})
     return weights

@@ -16,6 +16,8 @@ from mmpretrain.registry import MODELS
 from torch import Tensor
 
 from mmshufflemix.checkpoint import load_checkpoint_file, write_checkpoint_file
+from mmshufflemix.checkpoint_content import check_weights
+from mmshufflemix.files import check_writable
 
 __all__ = [
     'convert_file',
@@ -162,9 +164,12 @@ def convert_file(
 
     Raises:
         FileNotFoundError: If there is no such file.
-        ValueError: If the file cannot be read, or its weights are not those of the network.
+        ValueError: If the file cannot be read, its weights are not those of the network, or the
+            target cannot be written.
     """
+    check_writable(target)
     weights = rename_official(read_official(source))
+    check_weights({'state_dict': weights})
     if num_classes is None:
         # Where there is no classifier, its absence is reported below, whatever the number.
         shape = weights['head.fc.weight'].shape if 'head.fc.weight' in weights else ()

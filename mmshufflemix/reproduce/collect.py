@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mmshufflemix.json_reading import parse_json
 from mmshufflemix.reproduce.guard import is_run
 from mmshufflemix.reproduce.jobs import row_folder
 from mmshufflemix.reproduce.rows import Metric, PaperValue, Row, Table
@@ -98,7 +98,7 @@ def _read_runs(folder: Path) -> dict[int, dict[str, Any]]:
         if not is_run(path.parent):
             continue
         try:
-            run = json.loads(path.read_text())
+            run = parse_json(path.read_bytes())
             runs[int(run['seed'])] = run
             complete = run.keys() >= {'epochs', 'full_epochs', 'measures', 'validations'}
         except (ValueError, KeyError, TypeError):

@@ -12,6 +12,7 @@ from typing import Any
 from mmengine.config import Config
 
 from mmshufflemix.files import write_json
+from mmshufflemix.json_reading import parse_json
 
 __all__ = [
     'differences',
@@ -87,7 +88,7 @@ def read_fingerprint(path: Path) -> dict[str, Any] | None:
     if not path.is_file():
         return None
     try:
-        content = json.loads(path.read_text())
+        content = parse_json(path.read_bytes())
         settings = content['settings']
         intact = digest(settings) == content['sha256']
     except (ValueError, KeyError, TypeError, AttributeError):

@@ -18,7 +18,13 @@ __all__ = ['draw_robustness']
 
 # Told apart without colours too.
 _MARKERS = 'osD^vPX*'
-_STYLE: Any = {'font.size': 8, 'axes.linewidth': 0.6, 'legend.fontsize': 7, 'lines.linewidth': 1.2}
+_STYLE: Any = {
+    'font.size': 8,
+    'axes.linewidth': 0.6,
+    'legend.fontsize': 7,
+    'lines.linewidth': 1.2,
+    'text.parse_math': False,  # a file may have a $ in its name
+}
 
 
 def draw_robustness(path: str | Path, records: Mapping[str, dict[str, Any]]) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from mmshufflemix.json_reading import parse_json
 
 __all__ = ['curve_names', 'format_table', 'read_record']
 
@@ -44,16 +45,16 @@ def read_record(path: str | Path) -> dict[str, Any]:
         ValueError: If it is not a study.
     """
     try:
-        record = json.loads(Path(path).read_text())
+        record = parse_json(Path(path).read_bytes())
     except ValueError as error:
         raise ValueError(f'{path} is not JSON ({error}); give a file that --out wrote') from error
-    if not _has(record, _TYPES):
+    if not _has(record, _TYPES) or not _can_be_drawn(record):
         raise ValueError(
             f'{path} is no robustness study (expected {", ".join(sorted(_TYPES))} in it); give a '
             'file that --out wrote'
         )
     for place, result in enumerate(record['results']):
-        if not _has(result, _RESULT_TYPES):
+        if not _has(result, _RESULT_TYPES) or not _can_be_drawn(result):
             raise ValueError(
                 f'entry {place} of the results in {path} is not one of a robustness study '
                 f'(expected {", ".join(_RESULT_TYPES)}); give a file that --out wrote'
@@ -76,6 +77,12 @@ def curve_names(paths: Sequence[str | Path]) -> list[str]:
             raise ValueError(f'{path} is given twice, give each once or name them by --labels')
         names.append('/'.join(end))
     return names
+
+
+def _can_be_drawn(record: dict[str, Any]) -> bool:
+    """Tell whether whole numbers are below the largest float and deviations not negative."""
+    numbers = [value for value in record.values() if isinstance(value, int)]
+    return all(abs(number) < 1e300 for number in numbers) and not (record.get('std') or 0) < 0
 
 
 def _has(record: Any, types: dict[str, Any]) -> bool:

@@ -117,7 +117,7 @@ def test_example_needs_only_three_packages() -> None:
         elif isinstance(node, ast.ImportFrom):
             found.add(str(node.module).split('.')[0])
     assert found - set(sys.stdlib_module_names) == {'numpy', 'onnxruntime', 'PIL'}
-    assert len(EXAMPLE.read_text().splitlines()) < 60
+    assert len(EXAMPLE.read_text().splitlines()) < 70
 
 
 def test_preact_resnet_with_bgr_input_and_one_label(
