@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ['blend_channels']
+__all__ = ['blend_channels', 'send']
 
 # Below this many elements an image, one call for the batch beats one call for each image.
 _MIN_IMAGE_NUMEL = 32_768
@@ -22,8 +22,13 @@ def blend_channels(x: Tensor, perm: Tensor, weight: Tensor) -> Tensor:
         weight: Weight of the partner, broadcastable to ``x``; its first dimension is 1 or N.
     """
     if torch.compiler.is_compiling():
-        return torch.lerp(x, x[perm.to(x.device)], weight)
+        return torch.lerp(x, x[send(perm, x.device)], weight)
     return _Blend.apply(x, perm, weight)
+
+
+def send(tensor: Tensor, device: torch.device) -> Tensor:
+    """Bring a tensor to a device, without the host waiting for an accelerator to take it."""
+    return tensor.to(device, non_blocking=device.type != 'cpu')
 
 
 class _Blend(torch.autograd.Function):
@@ -44,14 +49,14 @@ class _Blend(torch.autograd.Function):
         if weight.shape[0] == 1:
             return _Blend.apply(grad, inverse, weight), None, None
         given = grad * weight
-        return grad - given + given[inverse.to(grad.device)], None, None
+        return grad - given + given[send(inverse, grad.device)], None, None
 
 
 @torch.compiler.disable
 def _blend(x: Tensor, perm: Tensor, weight: Tensor) -> Tensor:
     if x.device.type != 'cpu' or x.numel() < _MIN_IMAGE_NUMEL * len(x):
         # Indexing keeps the memory format, which torch.index_select does not.
-        return torch.lerp(x, x[perm.to(x.device)], weight)
+        return torch.lerp(x, x[send(perm, x.device)], weight)
     out = torch.empty_like(x)
     images = x.unbind(0)
     weights = weight.expand(len(images), *weight.shape[1:]).unbind(0)

@@ -10,7 +10,7 @@ import math
 import torch
 from torch import Tensor
 
-from mmshufflemix._blend import blend_channels
+from mmshufflemix._blend import blend_channels, send
 
 __all__ = [
     'inject_noise',
@@ -110,9 +110,9 @@ def mix_targets(y: Tensor, perm: Tensor, weight: float | Tensor) -> Tensor:
     _check_permutation(perm, y.shape[0])
     _check_unit_interval('weight', weight, y.shape[0])
     y = y if y.is_floating_point() else y.float()
-    partner = y[perm.to(y.device)]
+    partner = y[send(perm, y.device)]
     if isinstance(weight, Tensor):
-        return torch.lerp(y, partner, (1 - weight).to(y).reshape(-1, 1))
+        return torch.lerp(y, partner, send((1 - weight).to(y.dtype), y.device).reshape(-1, 1))
     return torch.lerp(y, partner, 1 - weight)
 
 
@@ -198,7 +198,7 @@ def _partner_weights(x: Tensor, channels: Tensor, lam: float | Tensor, axis: int
     own = lam.detach().double().cpu().reshape(-1, 1) if isinstance(lam, Tensor) else lam
     shape = [1] * x.ndim
     shape[0], shape[axis] = rows, num_channels
-    return (mask * (1 - own)).to(x.device, x.dtype).reshape(shape)
+    return send((mask * (1 - own)).to(x.dtype), x.device).reshape(shape)
 
 
 def _kind(value: object) -> str:
