@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from mmshufflemix.evaluation.multi_label_sample import read_sample
+from mmshufflemix.evaluation.predictions_file import read_records
 from mmshufflemix.evaluation.thresholds import (
     Tuned,
     TuningRule,
     held_out_measures,
     tune_thresholds,
 )
-from mmshufflemix.json_reading import parse_json
 from mmshufflemix.text import printable
 
 __all__ = ['format_held_out', 'format_thresholds', 'read_predictions', 'threshold_record']
@@ -42,22 +42,7 @@ def read_predictions(
         ValueError: If it is no such file, has no image, or a record cannot be used (see
             :func:`~mmshufflemix.evaluation.multi_label_sample.read_sample`).
     """
-    path = Path(path)
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"predictions '{path}' do not exist; write them with tools/test.py --out FILE.json"
-        )
-    try:
-        records = parse_json(path.read_bytes())
-    except ValueError as error:
-        raise ValueError(
-            f"'{path}' is not a JSON file; write it with tools/test.py --out FILE.json"
-        ) from error
-    if not isinstance(records, list) or not records or not all(map(_is_record, records)):
-        raise ValueError(
-            f"'{path}' is not a list of predictions with pred_score; write it with tools/test.py "
-            '--out FILE.json (not with --out-item metrics)'
-        )
+    records = read_records(path)
     names = list(names or map(str, range(len(records[0]['pred_score']))))
     cells = []
     for index, record in enumerate(records):
@@ -139,10 +124,6 @@ def format_held_out(record: Mapping[str, Any]) -> str:
         lines.append(f'{title:<15}' + ''.join(f'{100 * row[key]:>8.2f}' for key in _MEASURES))
     lines.append(f'{"gain":<15}' + ''.join(f'{100 * gain[key]:>+8.2f}' for key in _MEASURES))
     return '\n'.join(lines)
-
-
-def _is_record(record: Any) -> bool:
-    return isinstance(record, dict) and isinstance(record.get('pred_score'), list)
 
 
 def _marked(names: Sequence[str], tuned: Tuned) -> dict[str, list[str]]:

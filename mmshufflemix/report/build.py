@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mmshufflemix.evaluation.predictions_file import read_records
 from mmshufflemix.page import Section, write_page
 from mmshufflemix.report.charts import draw_curves
 from mmshufflemix.report.facts import data_folders, run_facts, save_best
@@ -21,7 +22,6 @@ from mmshufflemix.report.predictions import (
     Predictions,
     find_predictions,
     num_scores,
-    read_records,
     to_predictions,
 )
 from mmshufflemix.report.run import Run, read_run

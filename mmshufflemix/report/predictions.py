@@ -1,8 +1,7 @@
-"""Predictions of a test set for a report: find the file and read it."""
+"""Predictions of a test set for a report: find the file and put it into arrays."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 
 from mmshufflemix.evaluation.multi_label_sample import read_sample
 
-__all__ = ['Predictions', 'find_predictions', 'num_scores', 'read_records', 'to_predictions']
+__all__ = ['Predictions', 'find_predictions', 'num_scores', 'to_predictions']
 
 _HEAD = 1 << 18  # bytes of a file that are looked at; a record is shorter
 _LISTS = {'pred_score', 'gt_label', 'gt_score', 'gt_label_difficult'}
@@ -44,31 +43,6 @@ def find_predictions(work_dir: Path) -> Path | None:
     paths = [*work_dir.glob('*.json'), *work_dir.glob('*/*.json')]
     found = [path for path in paths if path.is_file() and _looks_like_predictions(path)]
     return max(found, key=lambda path: path.stat().st_mtime, default=None)
-
-
-def read_records(path: Path) -> list[dict[str, Any]]:
-    """Read a file of ``tools/test.py --out``.
-
-    Raises:
-        FileNotFoundError: If there is no such file.
-        ValueError: If it holds something else.
-    """
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"predictions '{path}' do not exist; write them with tools/test.py --out FILE.json"
-        )
-    try:
-        records = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise ValueError(
-            f"'{path}' is not a JSON file; write it with tools/test.py --out FILE.json"
-        ) from error
-    if not isinstance(records, list) or not records or not all(map(_is_record, records)):
-        raise ValueError(
-            f"'{path}' is not a list of predictions with pred_score; write it with tools/test.py "
-            '--out FILE.json (not with --out-item metrics)'
-        )
-    return records
 
 
 def num_scores(records: Sequence[Mapping[str, Any]]) -> int:
@@ -110,10 +84,6 @@ def _looks_like_predictions(path: Path) -> bool:
     with path.open('rb') as file:
         head = file.read(_HEAD)
     return head.lstrip().startswith(b'[') and b'"pred_score"' in head
-
-
-def _is_record(record: Any) -> bool:
-    return isinstance(record, dict) and isinstance(record.get('pred_score'), list)
 
 
 def _is_numbers(value: Any) -> bool:

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from mmshufflemix.evaluation.predictions_file import read_records
 from mmshufflemix.report.gallery import Gallery
 from mmshufflemix.report.mistakes import false_negatives, false_positives, wrong_images
 from mmshufflemix.report.multi_label import class_f1, rising
-from mmshufflemix.report.predictions import find_predictions, read_records, to_predictions
+from mmshufflemix.report.predictions import find_predictions, to_predictions
 from mmshufflemix.report.single_label import confused_pairs
 from mmshufflemix.report.text import call_text, count, duration, number, percent, printable
 from mmshufflemix.report.tuned import read_thresholds, threshold_sections
