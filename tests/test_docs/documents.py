@@ -11,7 +11,6 @@ DOCUMENTS = (ROOT / 'README.md', *sorted((ROOT / 'docs').glob('*.md')))
 _BLOCK = re.compile(r'^```bash\n(.*?)^```', re.MULTILINE | re.DOTALL)
 
 
-def commands(document: Path) -> list[str]:
-    """Return the lines of all bash blocks."""
-    blocks = _BLOCK.findall(document.read_text(encoding='utf-8'))
-    return [line for block in blocks for line in block.splitlines() if line.strip()]
+def scripts(document: Path) -> list[str]:
+    """Return the bash blocks."""
+    return _BLOCK.findall(document.read_text(encoding='utf-8'))
