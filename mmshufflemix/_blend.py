@@ -7,7 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ['blend_channels', 'send']
+from mmshufflemix._device import send
+
+__all__ = ['blend_channels']
 
 # Below this many elements an image, one call for the batch beats one call for each image.
 _MIN_IMAGE_NUMEL = 32_768
@@ -24,11 +26,6 @@ def blend_channels(x: Tensor, perm: Tensor, weight: Tensor) -> Tensor:
     if torch.compiler.is_compiling():
         return torch.lerp(x, x[send(perm, x.device)], weight)
     return _Blend.apply(x, perm, weight)
-
-
-def send(tensor: Tensor, device: torch.device) -> Tensor:
-    """Bring a tensor to a device, without the host waiting for an accelerator to take it."""
-    return tensor.to(device, non_blocking=device.type != 'cpu')
 
 
 class _Blend(torch.autograd.Function):

@@ -10,7 +10,8 @@ import math
 import torch
 from torch import Tensor
 
-from mmshufflemix._blend import blend_channels, send
+from mmshufflemix._blend import blend_channels
+from mmshufflemix._device import send
 
 __all__ = [
     'inject_noise',

@@ -11,6 +11,7 @@ from mmpretrain.structures import DataSample
 from torch import Tensor
 from torch.nn import functional as F
 
+from mmshufflemix._device import send
 from mmshufflemix.small_images.samples import set_labels, set_scores
 
 __all__ = ['SmallImagePreprocessor']
@@ -47,12 +48,12 @@ class SmallImagePreprocessor(ClsDataPreprocessor):
                     'labels cannot be made one-hot without the number of classes; set '
                     'data_preprocessor=dict(num_classes=...)'
                 )
-            scores = F.one_hot(labels.to(self.device), num_classes)
+            scores = F.one_hot(send(labels, self.device), num_classes)
             if training and self.batch_augments is not None:
                 inputs, scores = self.batch_augments(inputs, scores)
             set_scores(samples, scores)
         if labels.device != self.device:
-            set_labels(samples, labels.to(self.device))
+            set_labels(samples, send(labels, self.device))
         return {'inputs': inputs, 'data_samples': samples}
 
     def _normalise(self, images: Any) -> Tensor:

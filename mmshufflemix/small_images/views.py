@@ -9,6 +9,8 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
+from mmshufflemix._device import send
+
 __all__ = ['CropStep', 'FlipStep', 'Step', 'View', 'crop_batch', 'flip_batch']
 
 
@@ -62,7 +64,7 @@ def crop_batch(
     # Every row of a window is a run of the padded memory. Seen as overlapping runs from each of its
     # elements, that memory gives all rows by one copy of contiguous pieces.
     runs = padded.view(-1).as_strided((padded.numel() - columns + 1, columns), (1, 1))
-    offsets = offsets.to(images.device)
+    offsets = send(offsets, images.device)
     planes = torch.arange(count * channels, device=images.device).view(count, channels)
     corners = planes * (height * width) + (offsets[:, :1] * width + offsets[:, 1:])
     starts = corners.unsqueeze(2) + torch.arange(rows, device=images.device) * width
@@ -81,7 +83,7 @@ def flip_batch(images: Tensor, flips: Tensor, axis: int) -> Tensor:
         All images, a new tensor.
     """
     count = len(images)
-    flips = flips.to(images.device)
+    flips = send(flips, images.device)
     chosen = torch.arange(count, device=images.device) + count * flips
     return torch.cat([images, images.flip(axis)]).index_select(0, chosen)
 
