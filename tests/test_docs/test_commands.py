@@ -28,7 +28,7 @@ def run_all(document: str, folder: Path) -> None:
     path = f'{Path(sys.executable).parent}{os.pathsep}{os.environ["PATH"]}'
     environment = {**os.environ, 'PATH': path, 'OMP_NUM_THREADS': '1', 'PYTHONPATH': str(ROOT)}
     blocks = scripts(ROOT / 'docs' / document)
-    assert len(blocks) > 5
+    assert blocks
     for script in blocks:
         done = subprocess.run(
             ['bash', '-ec', script], cwd=folder, env=environment, capture_output=True, text=True
@@ -47,6 +47,20 @@ def test_tutorial(tmp_path: Path) -> None:
     written = re.findall(r'(?:-o|--out|--draw) (work_dirs/\S+)', '\n'.join(scripts(TUTORIAL)))
     assert len(written) > 5
     assert not missing(tmp_path, *written)
+
+
+@pytest.mark.slow
+def test_shufflemix_in_a_config(tmp_path: Path) -> None:
+    (tmp_path / 'configs').symlink_to(ROOT / 'configs')
+    # The last command finds the line of the log, or fails.
+    run_all('add_to_config.md', tmp_path)
+
+
+@pytest.mark.slow
+def test_reproduce_the_paper(tmp_path: Path) -> None:
+    run_all('reproduce.md', tmp_path)
+    table = (tmp_path / 'work_dirs' / 'reproduce' / 'voc07' / 'table.md').read_text()
+    assert '94.5' in table
 
 
 @pytest.mark.slow
