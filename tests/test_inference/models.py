@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import uuid
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from mmengine.config import Config
+from mmengine.logging import MMLogger
 from mmpretrain.registry import MODELS
 from mmpretrain.utils import register_all_modules
 from PIL import Image
@@ -73,6 +75,8 @@ def write_model(
         )
     )
     torch.manual_seed(0)
+    # A log file of an earlier test may be closed.
+    MMLogger.get_instance(uuid.uuid4().hex)
     model = MODELS.build(cfg.model)
     model.init_weights()
     for parameter in model.head.parameters():
