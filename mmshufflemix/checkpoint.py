@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from mmengine.logging import HistoryBuffer
 
-from mmshufflemix.files import write_bytes
+from mmshufflemix.files import unpacked_size, write_bytes
 
 __all__ = [
     'allow_mmengine_globals',
@@ -101,7 +101,8 @@ def load_checkpoint_file(path: str | Path, map_location: Any = 'cpu') -> Any:
         )
     try:
         allow_mmengine_globals()
-        _check_unpacked_size(path)
+        if unpacked_size(path) > _MOST_UNPACKED * path.stat().st_size:
+            raise pickle.UnpicklingError('a packed file')
         return torch.load(path, map_location=map_location, weights_only=True)
     except pickle.UnpicklingError as error:
         wanted = _WANTED.search(str(error))
@@ -116,15 +117,6 @@ def load_checkpoint_file(path: str | Path, map_location: Any = 'cpu') -> Any:
         raise
     except Exception as error:  # a damaged file can fail in any way
         raise ValueError(_damaged(path)) from error
-
-
-def _check_unpacked_size(path: Path) -> None:
-    # A few kilobytes of a packed file can stand for more than fits into memory.
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            size = sum(entry.file_size for entry in archive.infolist())
-        if size > _MOST_UNPACKED * path.stat().st_size:
-            raise pickle.UnpicklingError('a packed file')
 
 
 def _damaged(path: Path) -> str:

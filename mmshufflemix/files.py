@@ -8,6 +8,7 @@ import shutil
 import stat
 import tempfile
 import uuid
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,7 @@ __all__ = [
     'new_folder',
     'remove_leftovers',
     'temporary_name',
+    'unpacked_size',
     'write_bytes',
     'write_json',
     'write_text',
@@ -126,6 +128,17 @@ def remove_leftovers(folder: str | Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)
+
+
+def unpacked_size(path: str | os.PathLike) -> int:
+    """Bytes that a zip file unpacks to, 0 for other files.
+
+    A few kilobytes of a packed file can stand for more than fits into memory.
+    """
+    if not zipfile.is_zipfile(path):
+        return 0
+    with zipfile.ZipFile(path) as archive:
+        return sum(entry.file_size for entry in archive.infolist())
 
 
 def _write_and_move(path: Path, content: bytes) -> None:

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from mmshufflemix.probe import Feature, probe_modules
 from mmshufflemix.stages import stage_units
 
-__all__ = ['INPUT', 'LayerSite', 'check_layers', 'resolve_layers']
+__all__ = ['INPUT', 'LayerSite', 'check_layers', 'feature_extractor', 'resolve_layers']
 
 INPUT = 'input'
 HEAD = 'head'
@@ -108,14 +108,14 @@ def resolve_layers(
     stages: dict[str, nn.Module] = {}
     numbered = layers == 'auto' or any(isinstance(entry, int) and entry != 0 for entry in layers)
     if numbered:
-        stages = _with_prefix(model, stage_units(_backbone(model)))
+        stages = _with_prefix(model, stage_units(feature_extractor(model)))
     modules = {**stages, **dict(wanted.values())}
     features = probe_modules(model, modules, inputs, before=(HEAD,))
     auto = _reduce([(name, features[name]) for name in stages]) if numbered else []
     if numbered and not auto:
         raise ValueError(
-            f"{type(_backbone(model)).__name__} has no stages that layers='auto' or numbers can "
-            f'mean; name the layers, for example from: {_choices(model)}'
+            f"{type(feature_extractor(model)).__name__} has no stages that layers='auto' or "
+            f'numbers can mean; name the layers, for example from: {_choices(model)}'
         )
     chosen: dict[str, Feature | None] = {}
     for entry in range(len(auto) + 1) if layers == 'auto' else layers:
@@ -204,7 +204,7 @@ def _find_module(model: nn.Module, name: str) -> tuple[str, nn.Module]:
             f"layer '{name}' lies inside the head, where the first axis need not be the batch; "
             f"use '{HEAD}' for the input of the head"
         )
-    backbone = _backbone(model)
+    backbone = feature_extractor(model)
     prefix = next((n for n, module in model.named_modules() if module is backbone), '')
     candidates = [f'{prefix}.{name}' if prefix else name, name]
     if name in (HEAD, NECK):  # timm's backbones have a head of their own
@@ -218,7 +218,7 @@ def _find_module(model: nn.Module, name: str) -> tuple[str, nn.Module]:
     raise ValueError(f"unknown layer '{name}'; choose for example from: {_choices(model)}")
 
 
-def _backbone(model: nn.Module) -> nn.Module:
+def feature_extractor(model: nn.Module) -> nn.Module:
     """The feature extractor: MMPretrain's ``backbone``, or the model that a wrapper holds."""
     backbone = getattr(model, 'backbone', None) or getattr(model, 'model', None) or model
     return getattr(backbone, 'timm_model', backbone)
@@ -231,7 +231,7 @@ def _with_prefix(model: nn.Module, units: Iterable[nn.Module]) -> dict[str, nn.M
 
 def _choices(model: nn.Module, limit: int = 30, without: str = '') -> str:
     """Names a user may choose from, the modules of the backbone first; not the refused one."""
-    backbone = _backbone(model)
+    backbone = feature_extractor(model)
     names = [name for name, _ in backbone.named_modules() if name and name.count('.') <= 1]
     names.sort(key=lambda name: name.count('.'))
     names = [name for name in names if name != without and not without.endswith(f'.{name}')]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mmshufflemix.text import printable, some
 
-__all__ = ['KINDS', 'Fault', 'Finding', 'gather', 'printable', 'shorten']
+__all__ = ['KINDS', 'Fault', 'Finding', 'gather', 'shorten']
 
 KINDS: dict[str, tuple[str, str]] = {
     # What the files say.

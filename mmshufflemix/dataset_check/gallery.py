@@ -9,11 +9,10 @@ from markupsafe import Markup
 from PIL import Image
 
 from mmshufflemix.dataset_check.duplicates import Member
-from mmshufflemix.dataset_check.findings import printable
 from mmshufflemix.dataset_check.pictures import Picture
 from mmshufflemix.dataset_check.rows import Row, Split, source_key
 from mmshufflemix.page import embed_picture
-from mmshufflemix.text import some
+from mmshufflemix.text import printable, some
 
 __all__ = ['MOST_GROUPS', 'class_examples', 'group_pictures']
 

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from mmshufflemix.dataset_check.duplicates import Member
-from mmshufflemix.dataset_check.findings import printable
 from mmshufflemix.dataset_check.rows import Split
 from mmshufflemix.dataset_check.run import CheckResult
-from mmshufflemix.text import align_table
+from mmshufflemix.text import align_table, printable
 
 __all__ = ['class_table', 'format_report', 'report_record', 'split_table', 'verdict']
 

@@ -16,7 +16,6 @@ from mmshufflemix.dataset_check.charts import (
     draw_together,
 )
 from mmshufflemix.dataset_check.duplicates import Member
-from mmshufflemix.dataset_check.findings import printable
 from mmshufflemix.dataset_check.gallery import MOST_GROUPS, class_examples, group_pictures
 from mmshufflemix.dataset_check.labels import FEW_POSITIVES, LabelStatistics
 from mmshufflemix.dataset_check.report import class_table, split_table, verdict
@@ -24,14 +23,13 @@ from mmshufflemix.dataset_check.rows import Split, source_key
 from mmshufflemix.dataset_check.run import CheckResult
 from mmshufflemix.label_graph.adjacency import conditional_probability
 from mmshufflemix.page import Section, embed_figure, write_page
-from mmshufflemix.text import some
+from mmshufflemix.text import printable, some
 
 __all__ = ['write_dataset_page']
 
 _MOST_DRAWN = 120  # classes in a chart
 _MOST_PAIRS = 12
 _STYLE: Any = {
-    'svg.hashsalt': 'dataset_check',  # the same page for the same data
     'text.parse_math': False,  # a class may have a $ in its name
 }
 

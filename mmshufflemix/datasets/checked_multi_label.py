@@ -21,6 +21,7 @@ __all__ = [
     'check_class_names',
     'check_inside',
     'find_missing',
+    'leads_out',
     'read_json',
     'require_files',
 ]
@@ -133,12 +134,17 @@ def check_inside(name: str, source: str) -> None:
     Raises:
         ValueError: If the name is absolute or contains ``..``.
     """
-    path = PurePath(name)
-    if path.is_absolute() or '..' in path.parts:
+    if leads_out(name):
         raise ValueError(
             f'{source} names the image {name!r}, which leads out of the image folder; expected a '
             'name relative to it'
         )
+
+
+def leads_out(name: str) -> bool:
+    """Tell whether the name of an image leads out of the image folder."""
+    path = PurePath(name)
+    return path.is_absolute() or '..' in path.parts
 
 
 def require_files(paths: Sequence[str], what: str) -> None:

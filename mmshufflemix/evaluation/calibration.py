@@ -11,7 +11,7 @@ from mmengine.logging import MMLogger
 from mmpretrain.registry import METRICS
 
 from mmshufflemix.evaluation.calibration_bins import CalibrationBins, calibration_bins
-from mmshufflemix.evaluation.multi_label_sample import SampleCells
+from mmshufflemix.evaluation.multi_label_sample import SampleCells, class_names, stack_samples
 from mmshufflemix.evaluation.probability_sample import ProbabilityMetric
 from mmshufflemix.evaluation.reliability_plot import draw_reliability
 from mmshufflemix.files import write_json
@@ -80,9 +80,8 @@ class CalibrationReport(ProbabilityMetric):
         """Evaluate all samples, log the result and write the files."""
         if not results:
             raise ValueError('no sample was evaluated; expected at least one in the data loader')
-        scores = np.stack([sample.scores for sample in results])
-        targets = np.stack([sample.targets for sample in results])
-        valid = np.stack([_valid_cells(sample) for sample in results])
+        scores, targets, difficult = stack_samples(results)
+        valid = ~difficult
         if not valid.any():
             raise ValueError(
                 f'all cells of the {len(results)} samples are difficult, so that nothing is left '
@@ -105,7 +104,7 @@ class CalibrationReport(ProbabilityMetric):
         }
         self._log(len(results), bins, metrics)
         if self.per_class:
-            names = self.class_names(scores.shape[1])
+            names = class_names(self.dataset_meta, scores.shape[1])
             metrics |= {
                 f'ECE_{name}': float(value)
                 for name, value in zip(names, by_class, strict=True)
@@ -142,7 +141,3 @@ class CalibrationReport(ProbabilityMetric):
         }
         write_json(folder / 'calibration.json', content)
         draw_reliability(folder / 'reliability.png', bins, self.task)
-
-
-def _valid_cells(sample: SampleCells) -> np.ndarray:
-    return np.ones_like(sample.targets) if sample.difficult is None else ~sample.difficult

@@ -13,7 +13,12 @@ from mmpretrain.registry import METRICS
 
 from mmshufflemix.datasets.checked_multi_label import check_class_names
 from mmshufflemix.evaluation.average_precision import average_precision
-from mmshufflemix.evaluation.multi_label_sample import SampleCells, read_sample
+from mmshufflemix.evaluation.multi_label_sample import (
+    SampleCells,
+    class_names,
+    read_sample,
+    stack_samples,
+)
 from mmshufflemix.evaluation.multi_label_table import class_rows, format_rows, write_report
 from mmshufflemix.evaluation.precision_recall import precision_recall_f1, top_k_cells
 
@@ -93,7 +98,7 @@ class MultiLabelReport(BaseMetric):
         """Keep the scores and labels of a batch."""
         for sample in data_samples:
             where = sample.get('img_path') or f'sample {len(self.results)}'
-            names = self._class_names(torch.as_tensor(sample['pred_score']).numel())
+            names = class_names(self.dataset_meta, torch.as_tensor(sample['pred_score']).numel())
             self.results.append(read_sample(sample, where, names))
 
     def compute_metrics(self, results: list[SampleCells]) -> dict[str, float]:
@@ -102,15 +107,8 @@ class MultiLabelReport(BaseMetric):
             raise ValueError('no sample was evaluated; expected at least one in the data loader')
         if all(sample.difficult is None for sample in results):
             self._tell_no_difficult()
-        scores = np.stack([sample.scores for sample in results])
-        targets = np.stack([sample.targets for sample in results])
-        difficult = np.stack(
-            [
-                np.zeros_like(sample.targets) if sample.difficult is None else sample.difficult
-                for sample in results
-            ]
-        )
-        names = check_class_names(self._class_names(scores.shape[1]))
+        scores, targets, difficult = stack_samples(results)
+        names = check_class_names(class_names(self.dataset_meta, scores.shape[1]))
         measures = self._measures(scores, targets, difficult)
         aps = 100 * average_precision(scores, targets, ~difficult)
         rows = class_rows(names, targets, difficult, aps)
@@ -135,10 +133,6 @@ class MultiLabelReport(BaseMetric):
             }
             write_report(self.out_dir, content)
         return metrics
-
-    def _class_names(self, num_scores: int) -> Sequence[str]:
-        classes = (self.dataset_meta or {}).get('classes')
-        return [str(index) for index in range(num_scores)] if classes is None else classes
 
     def _measures(
         self, scores: np.ndarray, targets: np.ndarray, difficult: np.ndarray

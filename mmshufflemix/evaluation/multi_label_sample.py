@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-__all__ = ['SampleCells', 'read_sample']
+__all__ = ['SampleCells', 'class_names', 'read_sample', 'stack_samples']
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,27 @@ def read_sample(sample: Mapping[str, Any], where: str, names: Sequence[str]) -> 
         what = f'gt_label_difficult of {where}'
         difficult = _read_ids(sample['gt_label_difficult'], what, num_classes) & ~targets
     return SampleCells(scores, targets, difficult)
+
+
+def stack_samples(
+    samples: Sequence[SampleCells],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Put N samples, at least one, into arrays of scores, targets and difficult cells (N, K)."""
+    difficult = [
+        np.zeros_like(sample.targets) if sample.difficult is None else sample.difficult
+        for sample in samples
+    ]
+    return (
+        np.stack([sample.scores for sample in samples]),
+        np.stack([sample.targets for sample in samples]),
+        np.stack(difficult),
+    )
+
+
+def class_names(metainfo: Mapping[str, Any] | None, num_scores: int) -> Sequence[str]:
+    """Return the names of a data set's classes, which are numbers where it names none."""
+    classes = (metainfo or {}).get('classes')
+    return [str(index) for index in range(num_scores)] if classes is None else classes
 
 
 def _tensor(value: Any, what: str) -> torch.Tensor:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from mmengine.evaluator import BaseMetric
 
-from mmshufflemix.evaluation.multi_label_sample import SampleCells, read_sample
+from mmshufflemix.evaluation.multi_label_sample import SampleCells, class_names, read_sample
 
 __all__ = ['TASKS', 'ProbabilityMetric', 'read_probabilities']
 
@@ -43,14 +43,10 @@ class ProbabilityMetric(BaseMetric):
         for sample in data_samples:
             number = len(self.results) + len(cells)
             where = sample.get('img_path') or f'sample {number}'
-            names = self.class_names(torch.as_tensor(sample['pred_score']).numel())
+            num_scores = torch.as_tensor(sample['pred_score']).numel()
+            names = class_names(self.dataset_meta, num_scores)
             cells.append(read_probabilities(sample, where, names, self.task))
         return cells
-
-    def class_names(self, num_scores: int) -> Sequence[str]:
-        """Return the names of the classes, which are numbers where the data set names none."""
-        classes = (self.dataset_meta or {}).get('classes')
-        return [str(index) for index in range(num_scores)] if classes is None else classes
 
 
 def read_probabilities(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mmshufflemix.evaluation.multi_label_sample import read_sample
+from mmshufflemix.evaluation.multi_label_sample import read_sample, stack_samples
 from mmshufflemix.evaluation.predictions_file import read_records
 from mmshufflemix.evaluation.thresholds import (
     Tuned,
@@ -48,14 +48,10 @@ def read_predictions(
     for index, record in enumerate(records):
         where = str(record.get('img_path') or f'record {index}')
         cells.append(read_sample(record, where, names))
-    scores = np.stack([cell.scores for cell in cells]).astype(np.float64)
+    scores, targets, difficult = stack_samples(cells)
     if not np.isfinite(scores).all():
         raise ValueError(f"'{path}' has infinite scores, expected those of tools/test.py --out")
-    targets = np.stack([cell.targets for cell in cells])
-    valid = np.stack(
-        [np.ones(len(names), bool) if cell.difficult is None else ~cell.difficult for cell in cells]
-    )
-    return scores, targets, valid, names
+    return scores.astype(np.float64), targets, ~difficult, names
 
 
 def threshold_record(

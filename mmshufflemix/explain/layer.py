@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import torch
 from mmengine.model import BaseModel
-from torch import Tensor, nn
+from torch import Tensor
 
 from mmshufflemix.explain.network import OpenNetwork
-from mmshufflemix.layers import LayerSite, resolve_layers
+from mmshufflemix.layers import LayerSite, feature_extractor, resolve_layers
 from mmshufflemix.stages import stage_units
 
 __all__ = ['find_site']
@@ -61,8 +61,8 @@ def find_site(model: BaseModel, inputs: Tensor, layer: str | int | None = None) 
     if fallback is not None:
         return fallback
     raise ValueError(
-        f'{type(_backbone(model)).__name__} has no single last feature map; name a layer, such as '
-        'the last one before its positions are pooled'
+        f'{type(feature_extractor(model)).__name__} has no single last feature map; name a layer, '
+        'such as the last one before its positions are pooled'
     )
 
 
@@ -81,10 +81,5 @@ def _reaches(model: BaseModel, site: LayerSite, inputs: Tensor) -> bool:
 
 def _candidates(model: BaseModel) -> list[str]:
     names = {id(module): name for name, module in model.named_modules()}
-    units = [names[id(unit)] for unit in reversed(stage_units(_backbone(model)))]
+    units = [names[id(unit)] for unit in reversed(stage_units(feature_extractor(model)))]
     return [BACKBONE, *units] if hasattr(model, BACKBONE) else units
-
-
-def _backbone(model: BaseModel) -> nn.Module:
-    backbone = getattr(model, BACKBONE, None) or getattr(model, 'model', None) or model
-    return getattr(backbone, 'timm_model', backbone)

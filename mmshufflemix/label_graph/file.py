@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mmshufflemix.files import write_bytes
+from mmshufflemix.files import unpacked_size, write_bytes
 from mmshufflemix.text import repeated, some
 
 __all__ = ['LabelGraph', 'load_label_graph', 'make_label_graph', 'save_label_graph']
@@ -107,7 +106,9 @@ def load_label_graph(path: str | os.PathLike) -> LabelGraph:
             f'the label graph {path} does not exist; make it with tools/label_graph.py'
         )
     try:
-        _check_size(path)
+        size = unpacked_size(path)
+        if size > _MOST_BYTES:
+            raise ValueError(f'it unpacks to {size / 2**30:.1f} GiB')
         content = np.load(path, allow_pickle=False)
         if not isinstance(content, np.lib.npyio.NpzFile):
             raise ValueError('it holds a single array')
@@ -121,15 +122,6 @@ def load_label_graph(path: str | os.PathLike) -> LabelGraph:
             'tools/label_graph.py writes'
         ) from error
     return make_label_graph(fields, str(path))
-
-
-def _check_size(path: str | os.PathLike) -> None:
-    # A few kilobytes of a packed file can stand for more than fits into memory.
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            size = sum(entry.file_size for entry in archive.infolist())
-        if size > _MOST_BYTES:
-            raise ValueError(f'it unpacks to {size / 2**30:.1f} GiB')
 
 
 def _numbers(

@@ -7,6 +7,7 @@ import io
 from pathlib import Path
 
 from markupsafe import Markup, escape
+from matplotlib import rc_context
 from matplotlib.figure import Figure
 from PIL import Image, ImageOps
 
@@ -21,7 +22,9 @@ def embed_figure(figure: Figure, description: str) -> Markup:
         description: What it shows, for those who cannot see it.
     """
     buffer = io.BytesIO()
-    figure.savefig(buffer, format='svg', bbox_inches='tight', metadata={'Date': None})
+    # The same page for the same data.
+    with rc_context({'svg.hashsalt': 'page'}):
+        figure.savefig(buffer, format='svg', bbox_inches='tight', metadata={'Date': None})
     return _image('svg+xml', buffer.getvalue(), description)
 
 

@@ -23,7 +23,6 @@ __all__ = ['draw_bars', 'draw_calibration', 'draw_confusions', 'draw_curves', 'd
 # Letters stay letters, which the browser draws in any script; `$` in a class name is no formula.
 _STYLE: Any = {
     'svg.fonttype': 'none',
-    'svg.hashsalt': 'report',
     'text.parse_math': False,
     'font.size': 9,
     'axes.titlesize': 9,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mmshufflemix.evaluation.multi_label_sample import read_sample
+from mmshufflemix.evaluation.multi_label_sample import read_sample, stack_samples
 
 __all__ = ['Predictions', 'find_predictions', 'num_scores', 'to_predictions']
 
@@ -69,15 +69,12 @@ def to_predictions(records: Sequence[Mapping[str, Any]], names: Sequence[str]) -
             if not _is_numbers(record[key]):
                 raise ValueError(f'{key} of {where} is no list of numbers; make the file anew')
         cells.append(read_sample(record, where, names))
-    scores = np.stack([cell.scores for cell in cells]).astype(np.float64)
-    targets = np.stack([cell.targets for cell in cells])
+    scores, targets, difficult = stack_samples(cells)
+    scores = scores.astype(np.float64)
     marked = [cell.difficult is not None for cell in cells]
-    valid = np.stack(
-        [np.ones(len(names), bool) if cell.difficult is None else ~cell.difficult for cell in cells]
-    )
     one_label = not any(marked) and bool((targets.sum(axis=1) == 1).all())
     single = one_label and bool(np.allclose(scores.sum(axis=1), 1, atol=0.01))
-    return Predictions(scores, targets, valid, names, pictures, single)
+    return Predictions(scores, targets, ~difficult, names, pictures, single)
 
 
 def _looks_like_predictions(path: Path) -> bool:

@@ -6,9 +6,10 @@ from collections import Counter
 
 import numpy as np
 
-from mmshufflemix.dataset_check.findings import Fault, Finding, gather, printable
+from mmshufflemix.dataset_check.findings import Fault, Finding, gather
 from mmshufflemix.dataset_check.labels import class_list_faults, label_faults, label_statistics
 from mmshufflemix.dataset_check.rows import Row, Split
+from mmshufflemix.text import printable
 from tests.test_dataset_check.folders import CLASSES, items
 
 

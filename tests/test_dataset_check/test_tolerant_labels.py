@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from mmshufflemix.dataset_check.findings import KINDS
-from mmshufflemix.dataset_check.readers.labels import check_ids, leads_out, tolerant_labels
+from mmshufflemix.dataset_check.readers.labels import check_ids, tolerant_labels
+from mmshufflemix.datasets.checked_multi_label import leads_out
 from mmshufflemix.datasets.multi_label_json import read_labels
 
 CLASSES = ('cat', 'dog', 'tree')

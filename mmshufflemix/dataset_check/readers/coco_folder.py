@@ -12,9 +12,9 @@ from typing import Any
 
 from mmshufflemix.dataset_check.findings import Fault
 from mmshufflemix.dataset_check.readers.json_folder import split_order
-from mmshufflemix.dataset_check.readers.labels import class_list, leads_out
+from mmshufflemix.dataset_check.readers.labels import class_list
 from mmshufflemix.dataset_check.rows import DataSet, Row, Split
-from mmshufflemix.datasets.checked_multi_label import read_json
+from mmshufflemix.datasets.checked_multi_label import leads_out, read_json
 
 __all__ = ['read_coco_folder', 'read_coco_rows']
 

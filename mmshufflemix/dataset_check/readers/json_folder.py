@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from mmshufflemix.dataset_check.findings import Fault
-from mmshufflemix.dataset_check.readers.labels import class_list, leads_out, tolerant_labels
+from mmshufflemix.dataset_check.readers.labels import class_list, tolerant_labels
 from mmshufflemix.dataset_check.rows import DataSet, Row, Split, is_training
-from mmshufflemix.datasets.checked_multi_label import read_json
+from mmshufflemix.datasets.checked_multi_label import leads_out, read_json
 from mmshufflemix.inference.sources import find_pictures
 
 __all__ = ['read_json_folder', 'read_json_rows', 'split_order']

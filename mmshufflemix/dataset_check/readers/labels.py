@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Iterator, Sequence
-from pathlib import PurePath
 from typing import Any
 
 from mmshufflemix.datasets.checked_multi_label import check_class_names
 from mmshufflemix.text import some
 
-__all__ = ['check_ids', 'class_list', 'leads_out', 'tolerant_labels']
+__all__ = ['check_ids', 'class_list', 'tolerant_labels']
 
 Note = tuple[str, str]
 """Kind of a fault and what is the matter."""
@@ -56,12 +55,6 @@ def class_list(listed: Any) -> tuple[tuple[str, ...], list[Note]]:
     except (TypeError, ValueError) as error:
         names = listed if isinstance(listed, list) else []
         return tuple(map(str, names)), [('bad-classes', str(error))]
-
-
-def leads_out(name: str) -> bool:
-    """Tell whether the name of an image leads out of the image folder."""
-    path = PurePath(name)
-    return path.is_absolute() or '..' in path.parts
 
 
 def _once(items: Sequence[Any]) -> Iterator[Any]:

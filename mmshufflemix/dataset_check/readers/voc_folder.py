@@ -14,8 +14,8 @@ from mmpretrain.datasets.categories import VOC2007_CATEGORIES
 
 from mmshufflemix.dataset_check.findings import Fault
 from mmshufflemix.dataset_check.readers.json_folder import split_order
-from mmshufflemix.dataset_check.readers.labels import leads_out
 from mmshufflemix.dataset_check.rows import DataSet, Row, Split
+from mmshufflemix.datasets.checked_multi_label import leads_out
 from mmshufflemix.datasets.voc_files import read_objects
 from mmshufflemix.datasets.voc_multi_label import split_difficult
 from mmshufflemix.inference.sources import PICTURE_ENDINGS
