@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from mmshufflemix._blend import blend_channels
+from mmshufflemix.benchmark.machine import wait_for
 from mmshufflemix.benchmark.paired import time_pairs
 
 __all__ = ['measure_compiled_mix']
@@ -56,16 +57,11 @@ def _operands(
     perm = torch.randperm(shape[0], generator=generator)
     weight = torch.zeros(1, shape[1], *[1] * (len(shape) - 2))
     weight[:, torch.randperm(shape[1], generator=generator)[: shape[1] // 2]] = 1 - _LAMBDA
-    _wait(device)
+    wait_for(device)
     return features.requires_grad_(), perm, weight.to(device, dtype), grad
 
 
 def _run(mix: Any, given: tuple[Tensor, ...]) -> None:
     features, perm, weight, grad = given
     torch.autograd.grad(mix(features, perm, weight), features, grad)
-    _wait(str(features.device))
-
-
-def _wait(device: str) -> None:
-    if torch.device(device).type == 'cuda':
-        torch.cuda.synchronize(device)
+    wait_for(features.device)

@@ -20,12 +20,22 @@ from torch import Tensor, nn
 
 from mmshufflemix.benchmark.paired import time_pairs
 
-__all__ = ['LoadingCost', 'NoOpModel', 'RandomImages', 'measure_loading', 'start_runner']
+__all__ = [
+    'CROP_AND_FLIP',
+    'NUM_CLASSES',
+    'SIDE',
+    'LoadingCost',
+    'NoOpModel',
+    'RandomImages',
+    'build_parts',
+    'measure_loading',
+    'start_runner',
+]
 
-_SIDE = 32
-_NUM_CLASSES = 100
-_PIPELINE = (
-    {'type': 'RandomCrop', 'crop_size': _SIDE, 'padding': 4},
+SIDE = 32
+NUM_CLASSES = 100
+CROP_AND_FLIP = (
+    {'type': 'RandomCrop', 'crop_size': SIDE, 'padding': 4},
     {'type': 'RandomFlip', 'prob': 0.5, 'direction': 'horizontal'},
     {'type': 'PackInputs'},
 )
@@ -68,9 +78,9 @@ class RandomImages(BaseDataset):
     def load_data_list(self) -> list[dict[str, Any]]:
         """Draw all pictures."""
         rng = np.random.default_rng(0)
-        pictures = rng.integers(0, 256, (self.size, _SIDE, _SIDE, 3), dtype=np.uint8)
+        pictures = rng.integers(0, 256, (self.size, SIDE, SIDE, 3), dtype=np.uint8)
         return [
-            {'img': picture, 'gt_label': index % _NUM_CLASSES}
+            {'img': picture, 'gt_label': index % NUM_CLASSES}
             for index, picture in enumerate(pictures)
         ]
 
@@ -129,14 +139,21 @@ def measure_loading(
 
 def start_runner(runner_type: str, cost: LoadingCost, folder: str) -> Runner:
     """Build a runner and all that it trains with, up to the first epoch."""
-    runner = RUNNERS.build(_config(runner_type, cost, folder))
-    runner._train_loop = runner.build_train_loop(runner._train_loop)
-    runner.optim_wrapper = runner.build_optim_wrapper(runner.optim_wrapper)
-    runner.param_schedulers = runner.build_param_scheduler(runner.param_schedulers)
-    runner.call_hook('before_run')
+    runner = build_parts(_config(runner_type, cost, folder))
     runner.call_hook('before_train')
     if cost.steps_before:
         _log_steps(runner, cost.steps_before)
+    return runner
+
+
+def build_parts(cfg: Config) -> Runner:
+    """Build a runner with its loop, optimizer and schedulers, up to the hooks before a run."""
+    runner = RUNNERS.build(cfg)
+    runner._train_loop = runner.build_train_loop(runner._train_loop)
+    runner.optim_wrapper = runner.build_optim_wrapper(runner.optim_wrapper)
+    if runner.param_schedulers is not None:
+        runner.param_schedulers = runner.build_param_scheduler(runner.param_schedulers)
+    runner.call_hook('before_run')
     return runner
 
 
@@ -150,7 +167,7 @@ def _config(runner_type: str, cost: LoadingCost, folder: str) -> Config:
         'model': {'type': NoOpModel},
         'data_preprocessor': {
             'type': 'ClsDataPreprocessor',
-            'num_classes': _NUM_CLASSES,
+            'num_classes': NUM_CLASSES,
             'mean': [129.3, 124.1, 112.4],
             'std': [68.2, 65.4, 70.4],
         },
@@ -161,7 +178,7 @@ def _config(runner_type: str, cost: LoadingCost, folder: str) -> Config:
             'drop_last': True,
             'sampler': {'type': 'DefaultSampler', 'shuffle': True},
             'collate_fn': {'type': 'default_collate'},
-            'dataset': {'type': RandomImages, 'size': cost.images, 'pipeline': list(_PIPELINE)},
+            'dataset': {'type': RandomImages, 'size': cost.images, 'pipeline': list(CROP_AND_FLIP)},
         },
         'train_cfg': {'by_epoch': True, 'max_epochs': 10**6},
         'optim_wrapper': {'optimizer': {'type': 'SGD', 'lr': 0.1, 'momentum': 0.9}},

@@ -12,19 +12,12 @@ from typing import Any
 
 import torch
 from mmengine.config import Config
-from mmengine.registry import RUNNERS
 from mmengine.runner import Runner
 
-from mmshufflemix.benchmark.data import RandomImages
+from mmshufflemix.benchmark.data import CROP_AND_FLIP, NUM_CLASSES, SIDE, RandomImages, build_parts
+from mmshufflemix.benchmark.network import preact_classifier
 
 __all__ = ['TRAINING_KINDS', 'TrainingCost', 'TrainingKind', 'measure_training']
-
-_NUM_CLASSES = 100
-_PIPELINE = (
-    {'type': 'RandomCrop', 'crop_size': 32, 'padding': 4},
-    {'type': 'RandomFlip', 'prob': 0.5, 'direction': 'horizontal'},
-    {'type': 'PackInputs'},
-)
 
 
 @dataclass(frozen=True)
@@ -126,10 +119,7 @@ def _start_runner(
     kind: TrainingKind, augment: dict[str, Any] | None, cost: TrainingCost, folder: str
 ) -> Runner:
     """Build a runner and all that it trains with, up to the first epoch."""
-    runner = RUNNERS.build(_config(kind, augment, cost, folder))
-    runner._train_loop = runner.build_train_loop(runner._train_loop)
-    runner.optim_wrapper = runner.build_optim_wrapper(runner.optim_wrapper)
-    runner.call_hook('before_run')
+    runner = build_parts(_config(kind, augment, cost, folder))
     runner.model.init_weights()
     if kind.compiled:
         runner.model.train_step = torch.compile(runner.model.train_step)
@@ -151,23 +141,14 @@ def _config(
         'work_dir': folder,
         'experiment_name': uuid.uuid4().hex,
         'log_level': 'ERROR',
-        'model': {
-            'type': 'ImageClassifier',
-            'backbone': {
-                'type': 'PreActResNet',
-                'depth': 18,
-                'base_channels': cost.base_channels,
-            },
-            'neck': {'type': 'GlobalAveragePooling'},
-            'head': {
-                'type': 'LinearClsHead',
-                'num_classes': _NUM_CLASSES,
-                'in_channels': 8 * cost.base_channels,
-            },
-            'train_cfg': None if augment is None else {'augments': augment},
-        },
+        'model': preact_classifier(
+            18,
+            NUM_CLASSES,
+            cost.base_channels,
+            train_cfg=None if augment is None else {'augments': augment},
+        ),
         'data_preprocessor': {
-            'num_classes': _NUM_CLASSES,
+            'num_classes': NUM_CLASSES,
             'mean': [129.3, 124.1, 112.4],
             'std': [68.2, 65.4, 70.4],
             'to_onehot': augment is not None,
@@ -180,7 +161,7 @@ def _config(
             'dataset': {
                 'type': RandomImages,
                 'size': cost.batch_size * max(cost.steps, cost.warmup),
-                'pipeline': list(_PIPELINE),
+                'pipeline': list(CROP_AND_FLIP),
             },
         },
         'train_cfg': {'by_epoch': True, 'max_epochs': 10**6},
@@ -211,10 +192,9 @@ def _precision(kind: TrainingKind) -> AbstractContextManager[None]:
 def _on_device(runner: Runner, batch: dict[str, Any]) -> dict[str, Any]:
     """Move a batch, without what the loader drew for it."""
     device = next(runner.model.parameters()).device
-    size = 32
     samples = [sample.to(device) for sample in batch['data_samples']]
     return {
-        'inputs': batch['inputs'][:, :, :size, :size].to(device).contiguous(),
+        'inputs': batch['inputs'][:, :, :SIDE, :SIDE].to(device).contiguous(),
         'data_samples': samples,
     }
 

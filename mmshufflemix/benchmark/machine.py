@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-__all__ = ['describe_machine']
+__all__ = ['describe_machine', 'wait_for']
 
 _PACKAGES = ('torch', 'mmengine', 'mmcv', 'mmpretrain', 'numpy')
 
@@ -26,6 +26,12 @@ def describe_machine() -> dict[str, Any]:
         'python': platform.python_version(),
         **{name: _version(name) for name in _PACKAGES},
     }
+
+
+def wait_for(device: str | torch.device) -> None:
+    """Wait for a device, so that the clock sees its work."""
+    if torch.device(device).type == 'cuda':
+        torch.cuda.synchronize(device)
 
 
 def _processor() -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from mmshufflemix.benchmark.machine import wait_for
 from mmshufflemix.benchmark.paired import PairedTimes, time_pairs
 from mmshufflemix.functional import mix_features
 
@@ -21,6 +22,7 @@ __all__ = [
     'kept_for_backward',
     'measure_op',
     'mix_by_indexing',
+    'shape_name',
 ]
 
 OP_SHAPES = ((128, 64, 32, 32), (128, 128, 16, 16), (128, 512, 4, 4), (16, 256, 112, 112))
@@ -110,6 +112,11 @@ def measure_op(
     }
 
 
+def shape_name(shape: tuple[int, ...]) -> str:
+    """Write a shape as it is read, such as 128x64x32x32."""
+    return 'x'.join(map(str, shape))
+
+
 def kept_for_backward(mix: Mix, operands: Operands) -> float:
     """Memory that autograd keeps between forward and backward, in units of the features."""
     kept: dict[int, int] = {}
@@ -131,23 +138,17 @@ def _operands(shape: tuple[int, ...], mode: str, seed: int, device: str, number:
     channels = torch.randperm(shape[1], generator=generator)[: shape[1] // 2]
     perm = torch.randperm(shape[0], generator=generator)
     x = leaf.clone()
-    _wait(x)
+    wait_for(device)
     return Operands(leaf, x, perm, channels, _LAMBDA if mode == 'soft' else 0.0, grad)
 
 
 def _run(mix: Mix, given: Operands) -> None:
     mixed = mix(given.x, given.perm, given.channels, given.lam)
     torch.autograd.grad(mixed, given.leaf, given.grad)
-    _wait(mixed)
+    wait_for(mixed.device)
 
 
 def _copy(given: Operands) -> None:
     given.x.detach().clone()
     given.grad.clone()
-    _wait(given.grad)
-
-
-def _wait(tensor: Tensor) -> None:
-    """Wait for the device, so that the clock sees the work."""
-    if tensor.device.type == 'cuda':
-        torch.cuda.synchronize(tensor.device)
+    wait_for(given.grad.device)

@@ -10,6 +10,7 @@ from mmpretrain.models import ImageClassifier
 from mmpretrain.registry import MODELS
 from mmpretrain.structures import DataSample
 
+from mmshufflemix.benchmark.network import preact_classifier
 from mmshufflemix.benchmark.paired import PairedTimes, time_pairs
 from mmshufflemix.robustness.batches import Batch
 from mmshufflemix.robustness.metric import TopOne
@@ -72,20 +73,7 @@ def measure_robustness_study(
 
 def _build(cost: RobustnessCost) -> ImageClassifier:
     torch.manual_seed(cost.seed)
-    config = {
-        'type': 'ImageClassifier',
-        'backbone': {
-            'type': 'PreActResNet',
-            'depth': cost.depth,
-            'base_channels': cost.base_channels,
-        },
-        'neck': {'type': 'GlobalAveragePooling'},
-        'head': {
-            'type': 'LinearClsHead',
-            'num_classes': _NUM_CLASSES,
-            'in_channels': 8 * cost.base_channels,
-        },
-    }
+    config = preact_classifier(cost.depth, _NUM_CLASSES, cost.base_channels)
     return MODELS.build(config).eval()
 
 

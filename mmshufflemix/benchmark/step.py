@@ -14,6 +14,8 @@ from mmpretrain.models import ImageClassifier
 from mmpretrain.registry import MODELS
 from mmpretrain.structures import DataSample
 
+from mmshufflemix.benchmark.machine import wait_for
+from mmshufflemix.benchmark.network import preact_classifier
 from mmshufflemix.benchmark.paired import PairedTimes, time_pairs
 from mmshufflemix.mixer import detach
 
@@ -81,21 +83,17 @@ def measure_step(
 
 def _build(augment: dict[str, Any] | None, cost: StepCost) -> ImageClassifier:
     torch.manual_seed(cost.seed)
-    backbone = {'type': 'PreActResNet', 'depth': cost.depth}
-    width = 512 if cost.depth < 50 else 2048
-    config = {
-        'type': 'ImageClassifier',
-        'backbone': backbone,
-        'neck': {'type': 'GlobalAveragePooling'},
-        'head': {'type': 'LinearClsHead', 'num_classes': _NUM_CLASSES, 'in_channels': width},
-        'data_preprocessor': {
+    config = preact_classifier(
+        cost.depth,
+        _NUM_CLASSES,
+        data_preprocessor={
             'num_classes': _NUM_CLASSES,
             'mean': [127.5] * 3,
             'std': [127.5] * 3,
             'to_onehot': augment is not None,
         },
-        'train_cfg': None if augment is None else {'augments': augment},
-    }
+        train_cfg=None if augment is None else {'augments': augment},
+    )
     return MODELS.build(config).to(cost.device).train()
 
 
@@ -112,8 +110,7 @@ def _stepper(model: ImageClassifier, cost: StepCost) -> Callable[[dict[str, Any]
             model.train_step(batch, wrapper)
         if average is not None:
             average.update_parameters(model)
-        if device == 'cuda':
-            torch.cuda.synchronize(cost.device)
+        wait_for(cost.device)
 
     return step
 

@@ -9,7 +9,7 @@ import torch
 
 from mmshufflemix.benchmark.compiled_mix import measure_compiled_mix
 from mmshufflemix.benchmark.gpu import TRAINING_KINDS, TrainingCost, measure_training
-from mmshufflemix.benchmark.op import OP_SHAPES, measure_op
+from mmshufflemix.benchmark.op import OP_MODES, OP_SHAPES, measure_op, shape_name
 from mmshufflemix.benchmark.step import STEP_AUGMENTS, StepCost, measure_step
 
 __all__ = ['add_command']
@@ -101,8 +101,8 @@ def _op(args: argparse.Namespace) -> dict[str, Any]:
     print('\nmix_features forward and backward: times as fast as indexing, and of two copies')
     results = {}
     for shape in _shapes(args):
-        for mode in ('soft', 'hard'):
-            row = f'{"x".join(map(str, shape))} {mode}'
+        for mode in OP_MODES:
+            row = f'{shape_name(shape)} {mode}'
             results[row] = result = measure_op(shape, mode, _pairs(args), device=args.device)
             print(f'{row:40s} {result["speedup"]:.2f} {result["of_copies"]:.2f}', flush=True)
     return results
@@ -112,7 +112,7 @@ def _compiled_op(args: argparse.Namespace) -> dict[str, Any]:
     print('\ncompiled blend, forward and backward, of the eager one')
     results = {}
     for shape in _shapes(args):
-        row = 'x'.join(map(str, shape))
+        row = shape_name(shape)
         results[row] = result = measure_compiled_mix(shape, _pairs(args), args.device)
         print(f'{row:40s} {result["ratio"]:.2f}, faster: {result["faster"]}', flush=True)
     return results

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from mmshufflemix.benchmark.commands.progress import show_progress
-from mmshufflemix.benchmark.op import OP_MODES, OP_SHAPES, measure_op
+from mmshufflemix.benchmark.op import OP_MODES, OP_SHAPES, measure_op, shape_name
 
 __all__ = ['add_command']
 
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> dict[str, dict[str, Any]]:
     results = {}
     for shape in shapes:
         for mode in OP_MODES:
-            name = f'{_name(shape)} {mode}'
+            name = f'{shape_name(shape)} {mode}'
             progress = partial(show_progress, name, total=args.pairs)
             results[name] = result = measure_op(
                 shape, mode, args.pairs, args.seed, args.device, progress
@@ -55,9 +55,5 @@ def run(args: argparse.Namespace) -> dict[str, dict[str, Any]]:
     return results
 
 
-def _name(shape: tuple[int, ...]) -> str:
-    return 'x'.join(map(str, shape))
-
-
 def _names(shapes: tuple[tuple[int, ...], ...]) -> str:
-    return ', '.join(map(_name, shapes))
+    return ', '.join(map(shape_name, shapes))
