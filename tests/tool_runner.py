@@ -11,6 +11,7 @@ from types import ModuleType
 
 import pytest
 
+from mmshufflemix.cli import run_cli
 from tests.tiny_job import ROOT
 
 
@@ -37,6 +38,18 @@ def run_tool(name: str, *arguments: str | Path) -> None:
         patch.setattr(sys, 'argv', [name, *options])
         patch.setenv('LOCAL_RANK', '0')
         load_tool(name).main()
+
+
+def fail_tool(name: str, *arguments: str | Path) -> None:
+    """Run a tool as from a shell; it must end with 1."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, 'argv', [name, *map(str, arguments)])
+        tool = load_tool(name)
+        # A user's mistake is told from a bug by the name of the module that raises.
+        tool.__name__ = '__main__'
+        with pytest.raises(SystemExit) as ended:
+            run_cli(tool.main)
+    assert ended.value.code == 1
 
 
 def run_processes(script: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:

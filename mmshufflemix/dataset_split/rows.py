@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mmshufflemix.datasets.checked_multi_label import check_class_names, check_inside, read_json
-from mmshufflemix.datasets.multi_label_json import read_labels
+from mmshufflemix.datasets.checked_multi_label import check_class_names, read_json
+from mmshufflemix.datasets.multi_label_json import check_row, read_labels
 
 __all__ = ['LabelledRows', 'read_rows']
 
@@ -62,9 +62,7 @@ def read_rows(path: str | Path) -> LabelledRows:
 
 
 def _labels_of(row: Any, ids: Mapping[str, int], where: str) -> list[int]:
-    if not isinstance(row, dict) or not isinstance(row.get('img_path'), str):
-        raise ValueError(f'{where} has no img_path, expected the name of an image file')
-    check_inside(row['img_path'], where)
+    check_row(row, where)
     value = row.get('gt_label')
     single = type(value) is int or isinstance(value, str)
     return read_labels([value] if single else value, ids, f'gt_label in {where}')

@@ -16,7 +16,7 @@ from mmshufflemix.datasets.checked_multi_label import (
 )
 from mmshufflemix.text import some
 
-__all__ = ['MultiLabelJSON', 'read_labels']
+__all__ = ['MultiLabelJSON', 'check_row', 'read_labels']
 
 
 @DATASETS.register_module()
@@ -72,9 +72,7 @@ class MultiLabelJSON(CheckedMultiLabelDataset):
         self._metainfo['classes'] = names
 
     def _read_row(self, row: Any, class_ids: Mapping[str, int], where: str) -> dict:
-        if not isinstance(row, dict) or not isinstance(row.get('img_path'), str):
-            raise ValueError(f'{where} has no img_path, expected the name of an image file')
-        check_inside(row['img_path'], where)
+        check_row(row, where)
         return {
             **row,
             'img_path': os.path.join(self.img_prefix, row['img_path']),
@@ -83,6 +81,17 @@ class MultiLabelJSON(CheckedMultiLabelDataset):
                 row.get('gt_label_difficult', []), class_ids, f'gt_label_difficult in {where}'
             ),
         }
+
+
+def check_row(row: Any, where: str) -> None:
+    """Check that a row names an image inside the image folder.
+
+    Raises:
+        ValueError: If it does not.
+    """
+    if not isinstance(row, dict) or not isinstance(row.get('img_path'), str):
+        raise ValueError(f'{where} has no img_path, expected the name of an image file')
+    check_inside(row['img_path'], where)
 
 
 def read_labels(value: Any, class_ids: Mapping[str, int], where: str) -> list[int]:

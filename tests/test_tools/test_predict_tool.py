@@ -12,10 +12,9 @@ import pytest
 from PIL import Image
 
 from mmshufflemix.checkpoint_schemes import use_safe_loading
-from mmshufflemix.cli import run_cli
 from tests.test_inference.models import write_model, write_pictures
 from tests.tiny_job import ROOT
-from tests.tool_runner import load_tool, run_tool
+from tests.tool_runner import fail_tool, load_tool, run_tool
 from tests.voc_tree import write_voc_tree
 
 CONFIG = ROOT / 'configs' / 'voc07' / 'mlgcn_shufflemix.py'
@@ -78,17 +77,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     return write_model(tmp_path_factory.mktemp('model'), classes=['=1+1', '@sum', 'owl'])
 
 
-def fail(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> None:
-    """Run the tool as from a shell; it must end with 1."""
-    monkeypatch.setattr(sys, 'argv', ['predict', *map(str, arguments)])
-    tool = load_tool('predict')
-    # A user's mistake is told from a bug by the name of the module that raises.
-    tool.__name__ = '__main__'
-    with pytest.raises(SystemExit) as ended:
-        run_cli(tool.main)
-    assert ended.value.code == 1
-
-
 def test_a_broken_picture_is_skipped(
     model: tuple[str, str],
     tmp_path: Path,
@@ -102,7 +90,7 @@ def test_a_broken_picture_is_skipped(
     monkeypatch.chdir(tmp_path)
     names = ['in/p4.png', 'in/p1.png', 'in/p0.png', 'in/p3.png', 'gone.png', './in/p2.png']
     options = ['--out', 'out.csv', '--draw', 'drawn', '--threshold', '0', '--batch-size', '2']
-    fail(monkeypatch, *model, *names, *options)
+    fail_tool('predict', *model, *names, *options)
     good = [names[0], names[2], names[5]]
     with open('out.csv', newline='') as file:
         header, *rows = list(csv.reader(file))
@@ -142,7 +130,6 @@ def test_results_do_not_depend_on_the_batch(model: tuple[str, str], tmp_path: Pa
 def test_mistakes_are_one_sentence(
     model: tuple[str, str],
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     picture = write_pictures(tmp_path / 'in', 1)[0]
@@ -156,7 +143,7 @@ def test_mistakes_are_one_sentence(
         ([model[0], 'no.pth', picture], "checkpoint 'no.pth' does not exist"),
         (['no.py', model[1], picture], "config 'no.py' does not exist"),
     ):
-        fail(monkeypatch, *arguments)
+        fail_tool('predict', *arguments)
         error = capsys.readouterr().err
         assert message in error
         assert [line for line in error.splitlines() if line.startswith('error: ')] == [
