@@ -26,8 +26,9 @@ from mmshufflemix.report.predictions import (
 )
 from mmshufflemix.report.run import Run, read_run
 from mmshufflemix.report.single_label import single_label_sections
-from mmshufflemix.report.text import number, printable
+from mmshufflemix.report.text import number
 from mmshufflemix.report.tuned import read_thresholds, threshold_sections
+from mmshufflemix.text import printable
 
 __all__ = ['Sources', 'write_report']
 

@@ -16,7 +16,8 @@ from sklearn.calibration import calibration_curve
 
 from mmshufflemix.page import embed_figure
 from mmshufflemix.report.history import History, Points
-from mmshufflemix.report.text import printable, shortened
+from mmshufflemix.report.text import shortened
+from mmshufflemix.text import printable
 
 __all__ = ['draw_bars', 'draw_calibration', 'draw_confusions', 'draw_curves', 'draw_histograms']
 

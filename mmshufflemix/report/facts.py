@@ -11,7 +11,8 @@ from mmengine.config import Config
 from mmshufflemix import __version__
 from mmshufflemix.report.history import main_measure
 from mmshufflemix.report.run import Run
-from mmshufflemix.report.text import call_text, count, duration, number, printable
+from mmshufflemix.report.text import call_text, count, duration, number
+from mmshufflemix.text import printable
 
 __all__ = ['data_folders', 'run_facts', 'save_best', 'walk_datasets']
 

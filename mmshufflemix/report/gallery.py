@@ -10,8 +10,8 @@ from markupsafe import Markup
 from PIL import Image
 
 from mmshufflemix.page import embed_picture
-from mmshufflemix.report.text import count, printable
-from mmshufflemix.text import some
+from mmshufflemix.report.text import count
+from mmshufflemix.text import printable, some
 
 __all__ = ['Gallery']
 

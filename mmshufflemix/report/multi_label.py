@@ -14,7 +14,8 @@ from mmshufflemix.report.charts import draw_bars, draw_calibration, draw_histogr
 from mmshufflemix.report.gallery import Gallery
 from mmshufflemix.report.mistakes import Mistake, false_negatives, false_positives
 from mmshufflemix.report.predictions import Predictions
-from mmshufflemix.report.text import number, percent, printable
+from mmshufflemix.report.text import number, percent
+from mmshufflemix.text import printable
 
 __all__ = ['WORST_CLASSES', 'class_f1', 'multi_label_sections', 'rising']
 

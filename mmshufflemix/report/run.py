@@ -17,9 +17,8 @@ from mmshufflemix.inference.build import config_classes
 from mmshufflemix.prepare import read_config
 from mmshufflemix.report.history import History, join_starts
 from mmshufflemix.report.log_text import LogFacts, read_log_facts
-from mmshufflemix.report.text import printable
 from mmshufflemix.run_logs import is_training, read_starts
-from mmshufflemix.text import some
+from mmshufflemix.text import printable, some
 
 __all__ = ['Run', 'read_run']
 

@@ -15,7 +15,8 @@ from mmshufflemix.report.gallery import Gallery
 from mmshufflemix.report.mistakes import Mistake, wrong_images
 from mmshufflemix.report.multi_label import WORST_CLASSES, rising
 from mmshufflemix.report.predictions import Predictions
-from mmshufflemix.report.text import percent, printable
+from mmshufflemix.report.text import percent
+from mmshufflemix.text import printable
 
 __all__ = ['confused_pairs', 'single_label_sections']
 

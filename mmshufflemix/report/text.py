@@ -8,14 +8,9 @@ from typing import Any
 
 from mmshufflemix.text import some
 
-__all__ = ['DASH', 'call_text', 'count', 'duration', 'number', 'percent', 'printable', 'shortened']
+__all__ = ['DASH', 'call_text', 'count', 'duration', 'number', 'percent', 'shortened']
 
 DASH = '\u2013'
-
-
-def printable(text: str) -> str:
-    """Replace what no page or picture can show, such as control characters and torn letters."""
-    return ''.join(letter if letter.isprintable() else '\ufffd' for letter in text)
 
 
 def shortened(text: str, length: int) -> str:

@@ -13,7 +13,8 @@ from mmshufflemix.inference import threshold_vector
 from mmshufflemix.page import Section
 from mmshufflemix.report.multi_label import class_f1
 from mmshufflemix.report.predictions import Predictions
-from mmshufflemix.report.text import DASH, number, percent, printable
+from mmshufflemix.report.text import DASH, number, percent
+from mmshufflemix.text import printable
 
 __all__ = ['read_thresholds', 'threshold_sections']
 
