@@ -16,6 +16,8 @@ from mmpretrain.datasets import MultiLabelDataset
 from mmpretrain.models.heads import ClsHead
 from mmpretrain.registry import DATASETS, MODELS, OPTIM_WRAPPERS, OPTIMIZERS
 
+from mmshufflemix.option_names import merge_options
+
 __all__ = [
     'check_amp',
     'check_augments',
@@ -35,7 +37,7 @@ _LOADERS = ('train_dataloader', 'val_dataloader', 'test_dataloader')
 
 
 def read_config(path: str, options: dict[str, Any] | None = None) -> Config:
-    """Read a config file and change some of its settings.
+    """Read a config file and change some of its settings; names that nothing reads are warned of.
 
     Args:
         path: The file.
@@ -48,8 +50,7 @@ def read_config(path: str, options: dict[str, Any] | None = None) -> Config:
     check_local_file(path, 'config')
     try:
         cfg = Config.fromfile(path)
-        if options:
-            cfg.merge_from_dict(options)
+        merge_options(cfg, options)
     except (OSError, ImportError):
         raise
     except Exception as error:

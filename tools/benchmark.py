@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import torch
-from mmpretrain.utils import register_all_modules
-
 from mmshufflemix.benchmark import describe_machine
 from mmshufflemix.benchmark.commands import COMMANDS
 from mmshufflemix.cli import new_parser, run_cli
 from mmshufflemix.files import check_writable, write_json
+
+import torch
+from mmpretrain.utils import register_all_modules
 
 
 def main() -> None:

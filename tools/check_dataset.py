@@ -5,9 +5,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from mmengine.config import DictAction
-from mmpretrain.utils import register_all_modules
-
 from mmshufflemix.cli import new_parser, run_cli
 from mmshufflemix.dataset_check import (
     check_dataset,
@@ -20,6 +17,9 @@ from mmshufflemix.dataset_check.readers.config import read_config_splits
 from mmshufflemix.dataset_check.readers.folder import read_folder
 from mmshufflemix.files import check_writable, write_json
 from mmshufflemix.prepare import read_config
+
+from mmengine.config import DictAction
+from mmpretrain.utils import register_all_modules
 
 
 def parse_args() -> argparse.Namespace:

@@ -5,9 +5,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from mmengine.logging import MMLogger
-from rich.progress import Progress
-
 from mmshufflemix.cli import new_parser, run_cli
 from mmshufflemix.decision_boundary import (
     CLASS_COUNTS,
@@ -23,6 +20,9 @@ from mmshufflemix.decision_boundary import (
 )
 from mmshufflemix.files import check_writable, write_json
 from mmshufflemix.pictures import check_picture_file
+
+from mmengine.logging import MMLogger
+from rich.progress import Progress
 
 
 def parse_args() -> argparse.Namespace:

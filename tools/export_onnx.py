@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from mmengine.config import DictAction
-
 from mmshufflemix.cli import new_parser, run_cli
 from mmshufflemix.export import export_model
 from mmshufflemix.text import some
+
+from mmengine.config import DictAction
 
 
 def parse_args() -> argparse.Namespace:

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from mmengine.config import DictAction
-from mmpretrain.registry import DATASETS
-from mmpretrain.utils import register_all_modules
-
 from mmshufflemix.cli import new_parser, run_cli
 from mmshufflemix.files import check_writable
 from mmshufflemix.label_graph import (
@@ -18,6 +14,10 @@ from mmshufflemix.label_graph import (
 )
 from mmshufflemix.pictures import check_picture_file
 from mmshufflemix.prepare import read_config
+
+from mmengine.config import DictAction
+from mmpretrain.registry import DATASETS
+from mmpretrain.utils import register_all_modules
 
 
 def parse_args() -> argparse.Namespace:

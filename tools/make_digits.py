@@ -6,10 +6,10 @@ import argparse
 from functools import partial
 from pathlib import Path
 
-from rich.progress import track
-
 from mmshufflemix.cli import new_parser, run_cli
 from mmshufflemix.datasets.digits_files import write_digits, write_single_digits
+
+from rich.progress import track
 
 
 def parse_args() -> argparse.Namespace:

@@ -10,13 +10,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from mmengine.config import DictAction
-
 from mmshufflemix.cli import new_parser, run_cli
 from mmshufflemix.reproduce import (
     TABLES,
+    check_options,
     check_settings,
     choose_rows,
+    describe_difference,
     describe_job,
     end_on_signals,
     find_table,
@@ -26,7 +26,8 @@ from mmshufflemix.reproduce import (
     stale_runs,
     write_report,
 )
-from mmshufflemix.text import some
+
+from mmengine.config import DictAction
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -64,11 +65,13 @@ def main() -> None:
     )
     jobs = [job for job in everything if job.row in rows]
     steps = [step for job in everything for step in job.steps]
+    if not args.collect:
+        check_options(table, rows, ROOT / 'configs', options)
     if not (args.collect or args.restart):
         check_settings(steps)
     stale = dict(stale_runs(steps)) if args.collect or args.restart else {}
     if args.collect:
-        remarks = [f"'{folder}' has other settings: {some(stale[folder])}" for folder in stale]
+        remarks = [f"'{folder}' {describe_difference(stale[folder])}" for folder in stale]
         print(write_report(table, args.out, args.epochs, remarks), end='')
         return
     for folder in stale if args.dry_run else move_aside(stale):

@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from mmengine.config import DictAction
-
 from mmshufflemix import __version__
 from mmshufflemix.benchmark import describe_machine
 from mmshufflemix.cli import new_parser, run_cli
@@ -26,6 +24,8 @@ from mmshufflemix.robustness import (
     measure_robustness,
     read_record,
 )
+
+from mmengine.config import DictAction
 
 
 def parse_args() -> argparse.Namespace:

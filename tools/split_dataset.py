@@ -10,10 +10,10 @@ import argparse
 from functools import partial
 from pathlib import Path
 
-from rich.progress import track
-
 from mmshufflemix.cli import new_parser, run_cli
 from mmshufflemix.dataset_split import SplitOptions, describe_split, split_file
+
+from rich.progress import track
 
 
 def parse_args() -> argparse.Namespace:

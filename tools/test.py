@@ -6,12 +6,6 @@ import argparse
 import os
 from copy import deepcopy
 
-from mmengine import dist
-from mmengine.config import Config, ConfigDict
-from mmpretrain.models import AverageClsScoreTTA
-from mmpretrain.models.heads import MultiLabelClsHead
-from mmpretrain.registry import MODELS
-
 from mmshufflemix.cli import new_parser, run_cli
 from mmshufflemix.evaluation.dump_predictions import (
     DumpPredictions,
@@ -34,6 +28,12 @@ from mmshufflemix.prepare import (
     prepare_config,
     read_config,
 )
+
+from mmengine import dist
+from mmengine.config import Config, ConfigDict
+from mmpretrain.models import AverageClsScoreTTA
+from mmpretrain.models.heads import MultiLabelClsHead
+from mmpretrain.registry import MODELS
 
 
 def parse_args() -> argparse.Namespace:

@@ -21,6 +21,7 @@ from mmshufflemix.launch import (
     set_work_dir,
     with_download_hint,
 )
+from mmshufflemix.option_names import merge_options
 from mmshufflemix.prepare import (
     check_amp,
     check_local_file,
@@ -77,8 +78,7 @@ def merge_args(cfg: Config, args: argparse.Namespace) -> Config:
                 'the batch size for which its learning rate was chosen.'
             )
         cfg.auto_scale_lr.enable = True
-    if args.cfg_options is not None:
-        cfg.merge_from_dict(args.cfg_options)
+    merge_options(cfg, args.cfg_options)
     for name in ('train_dataloader', 'val_dataloader', 'test_dataloader'):
         set_loader_defaults(
             cfg,

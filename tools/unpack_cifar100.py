@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from rich.progress import track
-
 from mmshufflemix.cli import new_parser, run_cli
 from mmshufflemix.datasets.unpack_tiles import unpack_tiles
+
+from rich.progress import track
 
 
 def main() -> None:

@@ -1,7 +1,13 @@
 """The experiments of the paper by one command, ours beside the paper's."""
 
-from mmshufflemix.reproduce.guard import check_settings, move_aside, stale_runs
+from mmshufflemix.reproduce.guard import (
+    check_settings,
+    describe_difference,
+    move_aside,
+    stale_runs,
+)
 from mmshufflemix.reproduce.jobs import choose_rows, plan_jobs
+from mmshufflemix.reproduce.options import check_options
 from mmshufflemix.reproduce.process import end_on_signals
 from mmshufflemix.reproduce.report import write_report
 from mmshufflemix.reproduce.rows import Metric, PaperValue, Row, Table
@@ -14,8 +20,10 @@ __all__ = [
     'PaperValue',
     'Row',
     'Table',
+    'check_options',
     'check_settings',
     'choose_rows',
+    'describe_difference',
     'describe_job',
     'end_on_signals',
     'find_table',

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,14 @@ from mmshufflemix.reproduce.settings import SEED_SETTING
 from mmshufflemix.run_logs import read_validations
 from mmshufflemix.text import some
 
-__all__ = ['check_settings', 'has_progress', 'is_run', 'move_aside', 'stale_runs']
+__all__ = [
+    'check_settings',
+    'describe_difference',
+    'has_progress',
+    'is_run',
+    'move_aside',
+    'stale_runs',
+]
 
 
 def check_settings(steps: Iterable[Step]) -> None:
@@ -23,6 +30,11 @@ def check_settings(steps: Iterable[Step]) -> None:
         ValueError: Naming the first such run, the settings and the ways out.
     """
     for folder, changed in stale_runs(steps):
+        if not changed:
+            raise ValueError(
+                f"'{folder}' {describe_difference(changed)}; put the file back, give another "
+                'folder by --out, or move the old runs aside by --restart'
+            )
         raise ValueError(
             f"'{folder}' was made with other settings than asked for now: {some(changed)}; undo "
             'the change, give another folder by --out, or move the old runs aside by --restart'
@@ -32,10 +44,11 @@ def check_settings(steps: Iterable[Step]) -> None:
 def stale_runs(steps: Iterable[Step]) -> Iterator[tuple[Path, list[str]]]:
     """Find runs, of any seed, whose settings differ from those of the steps of the same rows.
 
-    One that failed before its first checkpoint has nothing to lose and may be begun anew.
+    So does one whose file of settings was deleted. One that failed before its first checkpoint has
+    nothing to lose and may be begun anew.
 
     Yields:
-        The folder of each and its differences.
+        The folder of each and its differences, none where the file of its settings is missing.
     """
     seen: set[Path] = set()
     for step in steps:
@@ -45,10 +58,18 @@ def stale_runs(steps: Iterable[Step]) -> Iterator[tuple[Path, list[str]]]:
             seen.add(folder)
             old = read_fingerprint(folder / step.fingerprint.name)
             if old is None:
+                yield folder, []
                 continue
             changed = differences(_without_seed(old), _without_seed(step.settings))
             if changed:
                 yield folder, changed
+
+
+def describe_difference(changed: Sequence[str]) -> str:
+    """Say what is wrong with a run of :func:`stale_runs`."""
+    if changed:
+        return f'has other settings: {some(changed)}'
+    return 'has no settings.json, so nothing tells what it was made with'
 
 
 def move_aside(folders: Iterable[Path]) -> list[Path]:

@@ -95,6 +95,42 @@ def test_rows_with_other_settings_are_neither_joined_nor_hidden(
     assert folder.is_dir()
 
 
+@pytest.mark.parametrize(
+    ('option', 'message'),
+    [
+        ('optim_wraper.optimizer.lr=0.9', r'correct the name to optim_wrapper\.optimizer\.lr'),
+        ('model.train_cfg.augments.ratio=0.9', r'rows of the table tiny_job differ in .*\.ratio;'),
+        ('model.train_cfg.augments=x', r'sets model\.train_cfg\.augments, but .*\.ratio;'),
+    ],
+)
+def test_options_without_a_meaning_are_refused(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, message: str
+):
+    out = tmp_path / 'out'
+    # The row that is asked for does not set the ratio itself; another one of the table does.
+    arguments = ('tiny_job', '--methods', 'shufflemix', '--out', out)
+    for more in ([], ['--dry-run'], ['--restart']):
+        with pytest.raises(ValueError, match=message):
+            call(monkeypatch, *arguments, *more, '--cfg-options', option)
+    assert not out.exists()
+
+
+def test_a_run_whose_settings_were_deleted_is_not_joined(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
+    out = tmp_path / 'out'
+    folder = out / 'tiny_job' / 'half' / 'seed_0'
+    write_result(folder.parent, 0, {'accuracy/top1': 40.0})
+    message = r'half/seed_0. has no settings.json, .*; put the file back, .*--out, .*--restart'
+    with pytest.raises(ValueError, match=message):
+        call(monkeypatch, 'tiny_job', '--out', out)
+    call(monkeypatch, 'tiny_job', '--out', out, '--collect')
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == (f"- '{folder}' has no settings.json, so nothing tells what it was made with")
+    call(monkeypatch, 'tiny_job', '--out', out, '--restart', '--dry-run', '--seeds', '0')
+    assert capsys.readouterr().out.splitlines()[0] == f'would be moved aside: {folder}'
+
+
 def test_what_is_left_to_another_process_is_said(
     config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):

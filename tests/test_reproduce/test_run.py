@@ -164,6 +164,18 @@ def test_another_setting_is_noticed_before_anything_runs(tmp_path: Path, tools: 
     check_settings(step for job in plan(tmp_path, (0, 1)) for step in job.steps)
 
 
+def test_a_training_without_its_settings_is_moved_aside(tmp_path: Path, tools: Path):
+    jobs = plan(tmp_path)
+    run_jobs(jobs, tools, nothing)
+    jobs[0].training.fingerprint.unlink()
+    with pytest.raises(ValueError, match='half/seed_0. has no settings.json, .* put the file back'):
+        check_settings(jobs[0].steps)
+    assert move_aside(stale(jobs)) == [jobs[0].training.folder.with_name('seed_0.old-1')]
+    assert run_jobs(jobs, tools, nothing) == []
+    assert [len(calls(job)) for job in jobs] == [1, 1]
+    check_settings(step for job in jobs for step in job.steps)
+
+
 def test_restart_moves_only_what_differs_aside(tmp_path: Path, tools: Path):
     jobs = plan(tmp_path)
     run_jobs(jobs, tools, nothing)
