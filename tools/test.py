@@ -1,4 +1,4 @@
-"""Test a checkpoint with the test set of a config."""
+"""Test a checkpoint with the test set of a config, or with its validation set."""
 
 from __future__ import annotations
 
@@ -28,9 +28,11 @@ from mmshufflemix.prepare import (
     prepare_config,
     read_config,
 )
+from mmshufflemix.small_images import SmallImageRunner
 
 from mmengine import dist
 from mmengine.config import Config, ConfigDict
+from mmengine.registry import RUNNERS
 from mmpretrain.models import AverageClsScoreTTA
 from mmpretrain.models.heads import MultiLabelClsHead
 from mmpretrain.registry import MODELS
@@ -40,6 +42,13 @@ def parse_args() -> argparse.Namespace:
     parser = new_parser(__doc__)
     parser.add_argument('config', help='config file')
     parser.add_argument('checkpoint', help='checkpoint file')
+    parser.add_argument(
+        '--split',
+        choices=['test', 'val'],
+        default='test',
+        help="what to test on: the config's test_dataloader and test_evaluator (default), or its "
+        'val_dataloader and val_evaluator',
+    )
     parser.add_argument('--out', metavar='FILE', help='write the results to a .json (or .pkl) file')
     parser.add_argument(
         '--out-item',
@@ -71,6 +80,8 @@ def parse_args() -> argparse.Namespace:
 
 def merge_args(cfg: Config, args: argparse.Namespace) -> Config:
     """Write the arguments into the config."""
+    if args.split == 'val':
+        use_validation_set(cfg, args.config)
     if cfg.get('test_dataloader') is None:
         raise ValueError(
             f"config '{args.config}' has no test_dataloader, so nothing can be tested."
@@ -91,6 +102,20 @@ def merge_args(cfg: Config, args: argparse.Namespace) -> Config:
     return cfg
 
 
+def use_validation_set(cfg: Config, name: str) -> None:
+    """Put the validation set and its metrics in the place of those of the test."""
+    for key in ('val_dataloader', 'val_evaluator'):
+        if cfg.get(key) is None:
+            raise ValueError(
+                f"config '{name}' has no {key}, which --split val needs; add it, or leave --split "
+                'out to test on the test set.'
+            )
+    cfg.test_dataloader = deepcopy(cfg.val_dataloader)
+    cfg.test_evaluator = deepcopy(cfg.val_evaluator)
+    if cfg.get('test_cfg') is None:
+        cfg.test_cfg = ConfigDict()
+
+
 def draw_pictures(cfg: Config, args: argparse.Namespace) -> None:
     """Switch the drawing hook on."""
     if 'visualization' not in cfg.get('default_hooks', {}):
@@ -108,7 +133,9 @@ def draw_pictures(cfg: Config, args: argparse.Namespace) -> None:
 
 
 def add_tta(cfg: Config) -> None:
-    """Wrap model and pipeline for test-time augmentation."""
+    """Wrap model and pipeline for test-time augmentation, which the ordinary runner does."""
+    if lookup(RUNNERS, cfg.get('runner_type')) is SmallImageRunner:
+        cfg.pop('runner_type')
     pipeline = cfg.test_dataloader.dataset.get('pipeline')
     if not pipeline:
         raise ValueError(
@@ -140,7 +167,7 @@ def main() -> None:
     # Repaired before the arguments: with test-time augmentation the model moves inside another.
     cfg = merge_args(prepare_config(read_config(args.config, args.cfg_options)), args)
     runner = build_runner(cfg)
-    runner.register_hook(ClassCheckHook())
+    runner.register_hook(ClassCheckHook(args.split))
     if args.out and args.out_item != 'metrics':
         runner.test_evaluator.metrics.append(DumpPredictions(args.out))
     metrics = with_download_hint(runner.test, cfg)

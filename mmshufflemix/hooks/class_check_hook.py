@@ -17,6 +17,8 @@ from mmshufflemix.text import some
 
 __all__ = ['ClassCheckHook', 'compare_classes', 'missing_weights']
 
+_SETS = {'train': 'training set', 'val': 'validation set', 'test': 'test set'}
+
 
 def compare_classes(trained: Sequence[str], found: Sequence[str], name: str = 'test set') -> str:
     """Compare the class names of a checkpoint with those of a data set.
@@ -65,7 +67,8 @@ class ClassCheckHook(Hook):
     """Checks that a checkpoint to test or to resume is one of this data set and this model.
 
     Args:
-        split: 'test', or 'train' where training is resumed.
+        split: 'test'; 'val' where the validation set stands in the place of the test set; or
+            'train' where training is resumed.
     """
 
     def __init__(self, split: str = 'test') -> None:
@@ -82,7 +85,7 @@ class ClassCheckHook(Hook):
         trained = checkpoint_classes(checkpoint)
         found = (getattr(loader.dataset, 'metainfo', None) or {}).get('classes')
         if trained and found:
-            warning = compare_classes(trained, found, 'training set' if resuming else 'test set')
+            warning = compare_classes(trained, found, _SETS[self.split])
             if warning:
                 print_log(warning, logger='current', level=logging.WARNING)
         missing = missing_weights(runner.model, checkpoint.get('state_dict', checkpoint))

@@ -39,7 +39,10 @@ def test_a_checkpoint_of_another_model_is_refused(split, end):
     assert str(e.value).endswith(end)
 
 
-@pytest.mark.parametrize(('split', 'name'), [('test', 'test set'), ('train', 'training set')])
+@pytest.mark.parametrize(
+    ('split', 'name'),
+    [('test', 'test set'), ('val', 'validation set'), ('train', 'training set')],
+)
 def test_a_checkpoint_of_other_classes_is_refused(split, name):
     model = nn.Linear(2, 2)
     hook = ClassCheckHook(split)

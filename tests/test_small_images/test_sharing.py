@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,30 @@ def test_each_machine_reads_for_itself(ranks: list):
 
 def test_nothing_is_left_over(ranks: list):
     assert [name for rank in ranks for name in rank['left over'] if 'mmshufflemix' in name] == []
+
+
+@pytest.mark.skipif(not Path('/proc/self/maps').exists(), reason='looks into /proc')
+def test_a_kill_while_reading_leaves_no_file(tmp_path: Path):
+    temporary = tmp_path / 'tmp'
+    temporary.mkdir()
+    worker = [sys.executable, '-m', 'tests.test_small_images.killed_worker', str(tmp_path)]
+    environment = {**os.environ, 'TMPDIR': str(temporary), 'OMP_NUM_THREADS': '1'}
+    workers = [
+        subprocess.Popen([*worker, str(rank)], cwd=ROOT, env=environment) for rank in range(2)
+    ]
+    try:
+        deadline = time.monotonic() + 100
+        while not (tmp_path / 'reading').exists():
+            assert all(process.poll() is None for process in workers)
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        # The images lie in a file of that folder, not in the memory of the process.
+        assert str(temporary) in (tmp_path / 'reading').read_text()
+    finally:
+        for process in workers:
+            process.kill()
+            process.wait()
+    assert [name for name in os.listdir(temporary) if 'mmshufflemix' in name] == []
 
 
 def test_training_of_two_processes(tmp_path: Path):

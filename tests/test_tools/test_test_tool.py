@@ -15,7 +15,7 @@ from mmpretrain.registry import MODELS
 from mmshufflemix.checkpoint_schemes import use_safe_loading
 from mmshufflemix.evaluation.dump_predictions import DumpPredictions, to_plain, write_results
 from tests.test_checkpoint import Evil
-from tests.tiny_job import write_job, write_multi_label_job
+from tests.tiny_job import ROOT, write_job, write_multi_label_job
 from tests.tool_runner import load_tool, run_processes, run_tool
 
 
@@ -60,6 +60,59 @@ def test_metrics_and_test_time_augmentation(job: tuple[Path, Path], tmp_path: Pa
     run_tool('test', *job, *common, mirrored, '--tta')
     for path in (plain, mirrored):
         assert list(json.loads(path.read_text())) == ['accuracy/top1']
+
+
+def test_augmentation_of_small_images_in_memory(job: tuple[Path, Path], tmp_path: Path) -> None:
+    """The ordinary runner takes over, so the scores are its own; without --tta they are equal."""
+    fast = tmp_path / 'fast.py'
+    runner = ROOT / 'configs' / '_base_' / 'fast_small_images.py'
+    fast.write_text(f"_base_ = ['{job[0]}', '{runner}']\n")
+
+    def scores(config: Path, *options: str) -> list[list[float]]:
+        out = tmp_path / 'out.json'
+        run_tool('test', config, job[1], '--work-dir', tmp_path, '--out', out, *options)
+        return [record['pred_score'] for record in json.loads(out.read_text())]
+
+    plain, mirrored = scores(fast), scores(fast, '--tta')
+    np.testing.assert_allclose(plain, scores(job[0]), rtol=1e-5)
+    np.testing.assert_allclose(mirrored, scores(job[0], '--tta'), rtol=1e-5)
+    assert not np.allclose(mirrored, plain)
+
+
+def test_the_validation_set(job: tuple[Path, Path], tmp_path: Path) -> None:
+    """Other pictures and another metric than the test has; a test in the config is not needed."""
+    config = tmp_path / 'parts.py'
+    config.write_text(
+        f"_base_ = ['{job[0]}']\n"
+        'val_dataloader = dict(dataset=dict(indices=5))\n'
+        "val_evaluator = dict(_delete_=True, type='SingleLabelMetric')\n"
+    )
+    alone = tmp_path / 'alone.py'
+    alone.write_text(f"_base_ = ['{config}']\ntest_dataloader = test_evaluator = test_cfg = None\n")
+    out = tmp_path / 'out.json'
+
+    def run(config: Path, *options: str) -> object:
+        run_tool('test', config, job[1], '--work-dir', tmp_path, '--out', out, *options)
+        return json.loads(out.read_text())
+
+    val, test = run(config, '--split', 'val'), run(config)
+    assert [record['img_path'] for record in val] == expected_paths(job[0])[:5]
+    assert [record['img_path'] for record in test] == expected_paths(job[0])
+    assert run(alone, '--split', 'val') == val
+    assert run(config, '--split', 'test') == test
+    metrics = ['--out-item', 'metrics']
+    assert list(run(config, *metrics)) == ['accuracy/top1']
+    assert 'single-label/precision' in run(config, *metrics, '--split', 'val')
+    views = run(config, '--split', 'val', '--tta')
+    assert [record['img_path'] for record in views] == expected_paths(job[0])[:5]
+
+
+@pytest.mark.parametrize('missing', ['val_dataloader', 'val_evaluator'])
+def test_no_validation_set(missing: str, job: tuple[Path, Path], tmp_path: Path) -> None:
+    config = tmp_path / 'without.py'
+    config.write_text(f"_base_ = ['{job[0]}']\n{missing} = None\n")
+    with pytest.raises(ValueError, match=rf'has no {missing}, which --split val needs; add it'):
+        run_tool('test', config, job[1], '--split', 'val')
 
 
 def test_labels_of_averaged_scores(tmp_path: Path) -> None:
