@@ -127,7 +127,6 @@ ALLOWED = {
     'mmshufflemix/reproduce/lock.py': 'opens a lock, which holds nothing',
     'mmshufflemix/reproduce/guard.py': 'moves a whole folder',
     'mmshufflemix/checkpoint_schemes.py': "PyTorch's download, under a temporary name too",
-    'mmshufflemix/small_images/sharing.py': 'makes an unnamed temporary file for one run',
 }
 MEMORY = ('buffer', 'table', 'io')
 """Names of what is written to in memory, not on the disk."""

@@ -92,7 +92,7 @@ def test_the_validation_set(job: tuple[Path, Path], tmp_path: Path) -> None:
     out = tmp_path / 'out.json'
 
     def run(config: Path, *options: str) -> object:
-        run_tool('test', config, job[1], '--work-dir', tmp_path, '--out', out, *options)
+        run_tool('test', config, job[1], '--work-dir', tmp_path / 'run', '--out', out, *options)
         return json.loads(out.read_text())
 
     val, test = run(config, '--split', 'val'), run(config)
