@@ -52,6 +52,10 @@ def mix_features(
     channels stay (paper equation 4). ``lam=0`` is the hard form, a plain swap; all channels are
     Manifold Mixup.
 
+    Both directions of automatic differentiation reach ``x``, and nothing else is differentiable;
+    ``torch.func.vmap`` is not supported. Where ``x``, or the difference of two partners, is not
+    finite, the result need not be either, in whatever channel.
+
     Args:
         x: Floating-point features (N, C, *), or with the channels at another axis.
         perm: Partner of each image, a permutation of 0..N-1 (N,).
@@ -64,11 +68,14 @@ def mix_features(
 
     Raises:
         TypeError: If ``x`` is not floating point, or ``perm`` or ``channels`` not int64.
-        ValueError: If shapes, the permutation, the channels, or ``lam`` do not fit.
+        ValueError: If shapes, the permutation, the channels, or ``lam`` do not fit, or ``lam`` asks
+            for a gradient.
     """
     axis = _check_features(x, channel_axis)
     _check_permutation(perm, x.shape[0])
     _check_channels(channels, x.shape[0], x.shape[axis])
+    if isinstance(lam, Tensor) and lam.requires_grad:
+        raise ValueError('lam would get no gradient, although it asks for one; detach it first')
     _check_unit_interval('lam', lam, x.shape[0])
     return blend_channels(x, perm, _partner_weights(x, channels, lam, axis))
 
@@ -196,7 +203,7 @@ def _partner_weights(x: Tensor, channels: Tensor, lam: float | Tensor, axis: int
     rows = x.shape[0] if (isinstance(lam, Tensor) and lam.ndim == 1) or channels.ndim == 2 else 1
     mask = torch.zeros(rows, num_channels, dtype=torch.float64)
     mask.scatter_(1, channels.cpu().expand(rows, -1), 1.0)
-    own = lam.detach().double().cpu().reshape(-1, 1) if isinstance(lam, Tensor) else lam
+    own = lam.double().cpu().reshape(-1, 1) if isinstance(lam, Tensor) else lam
     shape = [1] * x.ndim
     shape[0], shape[axis] = rows, num_channels
     return send((mask * (1 - own)).to(x.dtype), x.device).reshape(shape)

@@ -98,6 +98,7 @@ def test_gradients(lam, channels):
 
     assert torch.autograd.gradcheck(mix, x)
     assert torch.autograd.gradgradcheck(mix, x)
+    assert torch.autograd.gradcheck(mix, x, check_forward_ad=True, check_backward_ad=False)
 
 
 def test_gradient_of_large_features_equals_the_plain_formula():
@@ -161,6 +162,7 @@ def test_result_may_be_changed_in_place_before_backward():
         ({'channels': torch.tensor([True])}, TypeError, 'channels must be an int64 tensor'),
         ({'lam': 1.5}, ValueError, r'lam must lie in \[0, 1\], got 1.5'),
         ({'lam': float('nan')}, ValueError, 'lam must lie in'),
+        ({'lam': torch.ones((), requires_grad=True)}, ValueError, 'lam would get no gradient'),
         ({'lam': torch.ones(2)}, ValueError, r'have the shape \(3,\)'),
         ({'channel_axis': 0}, ValueError, 'other than the batch axis'),
         ({'channel_axis': 2}, ValueError, 'channel_axis must name an axis'),
