@@ -16,6 +16,7 @@ from mmengine.model import BaseModel
 from mmengine.registry import RUNNERS
 from mmengine.runner import Runner
 from mmpretrain.datasets import BaseDataset
+from mmpretrain.registry import DATASETS, MODELS
 from torch import Tensor, nn
 
 from mmshufflemix.benchmark.paired import time_pairs
@@ -63,6 +64,7 @@ class LoadingCost:
     seed: int = 0
 
 
+@DATASETS.register_module()
 class RandomImages(BaseDataset):
     """Random pictures like those of CIFAR-100, always the same ones.
 
@@ -85,6 +87,7 @@ class RandomImages(BaseDataset):
         ]
 
 
+@MODELS.register_module()
 class NoOpModel(BaseModel):
     """Collects the labels as heads do, and learns one number from nothing else."""
 
@@ -158,13 +161,14 @@ def build_parts(cfg: Config) -> Runner:
 
 
 def _config(runner_type: str, cost: LoadingCost, folder: str) -> Config:
+    # Names only: MMEngine 0.10 prints a config when a run starts, and cannot print a class.
     settings = {
         'runner_type': runner_type,
         'default_scope': 'mmpretrain',
         'work_dir': folder,
         'experiment_name': uuid.uuid4().hex,
         'log_level': 'ERROR',
-        'model': {'type': NoOpModel},
+        'model': {'type': 'NoOpModel'},
         'data_preprocessor': {
             'type': 'ClsDataPreprocessor',
             'num_classes': NUM_CLASSES,
@@ -178,7 +182,11 @@ def _config(runner_type: str, cost: LoadingCost, folder: str) -> Config:
             'drop_last': True,
             'sampler': {'type': 'DefaultSampler', 'shuffle': True},
             'collate_fn': {'type': 'default_collate'},
-            'dataset': {'type': RandomImages, 'size': cost.images, 'pipeline': list(CROP_AND_FLIP)},
+            'dataset': {
+                'type': 'RandomImages',
+                'size': cost.images,
+                'pipeline': list(CROP_AND_FLIP),
+            },
         },
         'train_cfg': {'by_epoch': True, 'max_epochs': 10**6},
         'optim_wrapper': {'optimizer': {'type': 'SGD', 'lr': 0.1, 'momentum': 0.9}},

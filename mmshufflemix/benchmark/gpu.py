@@ -14,7 +14,7 @@ import torch
 from mmengine.config import Config
 from mmengine.runner import Runner
 
-from mmshufflemix.benchmark.data import CROP_AND_FLIP, NUM_CLASSES, SIDE, RandomImages, build_parts
+from mmshufflemix.benchmark.data import CROP_AND_FLIP, NUM_CLASSES, SIDE, build_parts
 from mmshufflemix.benchmark.network import preact_classifier
 
 __all__ = ['TRAINING_KINDS', 'TrainingCost', 'TrainingKind', 'measure_training']
@@ -159,7 +159,7 @@ def _config(
             'drop_last': True,
             'sampler': {'type': 'DefaultSampler', 'shuffle': True},
             'dataset': {
-                'type': RandomImages,
+                'type': 'RandomImages',
                 'size': cost.batch_size * max(cost.steps, cost.warmup),
                 'pipeline': list(CROP_AND_FLIP),
             },
