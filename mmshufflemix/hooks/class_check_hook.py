@@ -1,4 +1,4 @@
-"""Refuse a checkpoint of other classes or of another model."""
+"""Refuse a checkpoint of other classes or of another model, warn of other preprocessing."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from torch import nn
 
 from mmshufflemix.checkpoint_content import checkpoint_classes
 from mmshufflemix.text import some
+from mmshufflemix.trained_config import warn_of_other_preprocessing
 
 __all__ = ['ClassCheckHook', 'compare_classes', 'missing_weights']
 
@@ -71,6 +72,9 @@ class ClassCheckHook(Hook):
             'train' where training is resumed.
     """
 
+    # Before ResumeCheckHook, which has less to say about a checkpoint of another model.
+    priority = 'ABOVE_NORMAL'
+
     def __init__(self, split: str = 'test') -> None:
         self.split = split
 
@@ -96,3 +100,4 @@ class ClassCheckHook(Hook):
                 'checkpoint of this config'
                 f'{", or another --work-dir" if resuming else ""}.'
             )
+        warn_of_other_preprocessing(checkpoint, runner.cfg)

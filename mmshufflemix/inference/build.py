@@ -24,6 +24,7 @@ from mmshufflemix.prepare import (
     read_config,
 )
 from mmshufflemix.text import some
+from mmshufflemix.trained_config import warn_of_other_preprocessing
 
 __all__ = ['build_model', 'config_classes', 'is_loader', 'test_dataset']
 
@@ -65,6 +66,7 @@ def build_model(
     model = MODELS.build(cfg.model)
     loaded = CheckpointLoader.load_checkpoint(checkpoint, 'cpu', logger='silent')
     _load_weights(model, loaded)
+    warn_of_other_preprocessing(loaded, cfg)
     classes = checkpoint_classes(loaded)
     model._config = cfg
     model._dataset_meta = {'classes': classes or config_classes(cfg)}

@@ -12,7 +12,7 @@ from mmshufflemix.hooks.class_check_hook import missing_weights
 
 def runner(classes: list[str], model: nn.Module) -> Any:
     loader = SimpleNamespace(dataset=SimpleNamespace(metainfo={'classes': classes}))
-    return SimpleNamespace(train_dataloader=loader, test_dataloader=loader, model=model)
+    return SimpleNamespace(train_dataloader=loader, test_dataloader=loader, model=model, cfg={})
 
 
 def checkpoint(classes: list[str], model: nn.Module) -> dict[str, Any]:
