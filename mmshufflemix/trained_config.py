@@ -81,8 +81,10 @@ def _settings(body: list[ast.stmt]) -> Iterator[tuple[str, Any]]:
 
 def _value(node: ast.expr | None) -> Any:
     match node:
-        case ast.Call(func=ast.Name(id='dict'), args=[], keywords=keywords):
-            return {_name(item.arg): _value(item.value) for item in keywords}
+        case ast.Call(func=ast.Name(id='dict'), args=[], keywords=keywords) if all(
+            item.arg for item in keywords
+        ):
+            return {item.arg: _value(item.value) for item in keywords}
         case ast.Dict(keys=keys, values=values):
             return {_value(key): _value(value) for key, value in zip(keys, values, strict=True)}
         case ast.List(elts=elements):
@@ -93,12 +95,6 @@ def _value(node: ast.expr | None) -> Any:
             raise ValueError('a dict is unpacked')
         case _:
             return ast.literal_eval(node)
-
-
-def _name(argument: str | None) -> str:
-    if argument is None:
-        raise ValueError('a dict is unpacked')
-    return argument
 
 
 def _preprocessor(cfg: Mapping[str, Any]) -> dict[str, Any]:
