@@ -8,7 +8,7 @@ from mmengine.config import Config
 
 from mmshufflemix.inference.build import build_model
 from mmshufflemix.trained_config import preprocessing_changes, trained_config
-from tests.tiny_job import write_job
+from tests.tiny_job import ROOT, write_job
 from tests.tool_runner import run_tool
 
 
@@ -17,7 +17,7 @@ def checkpoint(text: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    'path', sorted(Path('configs').rglob('*shufflemix*.py')), ids=lambda path: path.stem
+    'path', sorted((ROOT / 'configs').rglob('*shufflemix*.py')), ids=lambda path: path.stem
 )
 def test_reads_what_mmengine_writes(path: Path):
     cfg = Config.fromfile(path)

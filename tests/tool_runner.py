@@ -27,17 +27,23 @@ def load_tool(name: str) -> ModuleType:
     return module
 
 
+def call_tool(name: str, *arguments: str | Path) -> None:
+    """Call the tool's main function with these arguments alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, 'argv', [name, *map(str, arguments)])
+        load_tool(name).main()
+
+
 def run_tool(name: str, *arguments: str | Path) -> None:
-    """Call the tool's main function; the name of the experiment is made unique."""
+    """Call a tool that reads a config; the name of the experiment is made unique."""
     options = [str(argument) for argument in arguments]
     if '--cfg-options' not in options:
         options.append('--cfg-options')
     # MMEngine keeps logs and histories of one process under this name.
     options.append(f'experiment_name={uuid.uuid4().hex}')
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, 'argv', [name, *options])
         patch.setenv('LOCAL_RANK', '0')
-        load_tool(name).main()
+        call_tool(name, *options)
 
 
 def fail_tool(name: str, *arguments: str | Path) -> None:

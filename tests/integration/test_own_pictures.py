@@ -6,7 +6,6 @@ import csv
 import json
 import re
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from mmengine.config import Config
 from tests.integration.recording import recorded_mixing
 from tests.own_pictures import write_photographs
 from tests.tiny_job import ROOT
-from tests.tool_runner import load_tool, run_tool
+from tests.tool_runner import call_tool, run_tool
 
 CLASSES = ('person', 'car', 'dog', 'chair')
 CONFIGS = sorted((ROOT / 'configs' / 'custom').glob('*.py'))
@@ -59,16 +58,10 @@ def workplace(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
     return folder
 
 
-def run(monkeypatch: pytest.MonkeyPatch, name: str, *arguments: str) -> None:
-    monkeypatch.setattr(sys, 'argv', [name, *arguments])
-    load_tool(name).main()
-
-
 @pytest.mark.slow
 def test_from_a_csv_to_a_tested_model(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(workplace)
-    run(
-        monkeypatch,
+    call_tool(
         'convert_labels',
         'labels.csv',
         '--images',
@@ -76,7 +69,7 @@ def test_from_a_csv_to_a_tested_model(workplace: Path, monkeypatch: pytest.Monke
         '-o',
         'all.json',
     )
-    run(monkeypatch, 'split_dataset', 'all.json', '--images', 'data/mine/images', '-o', 'data/mine')
+    call_tool('split_dataset', 'all.json', '--images', 'data/mine/images', '-o', 'data/mine')
     parts = {
         part: json.loads(Path(f'data/mine/{part}.json').read_text())
         for part in ('train', 'val', 'test')

@@ -7,7 +7,6 @@ is tested in tests/test_tools.
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -19,18 +18,11 @@ from PIL import Image
 from mmshufflemix.checkpoint import load_checkpoint_file
 from tests.test_tools.test_predict_tool import CONFIG, IMAGES, SMALL
 from tests.tiny_job import write_job
-from tests.tool_runner import load_tool, run_tool
+from tests.tool_runner import call_tool, run_tool
 from tests.voc_tree import write_voc_tree
 
 CHECKPOINT = 'run/epoch_1.pth'
 RECORDS = 'run/predictions.json'
-
-
-def run(name: str, *arguments: str | Path) -> None:
-    """Run a tool that has no --cfg-options, or is to have none."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, 'argv', [name, *map(str, arguments)])
-        load_tool(name).main()
 
 
 @pytest.fixture(scope='module')
@@ -45,7 +37,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
         out = ['--split', 'val', '--out', RECORDS, '--work-dir', 'run']
         run_tool('test', CONFIG, CHECKPOINT, *out, '--cfg-options', *SMALL)
         names = ['--names', CHECKPOINT, '--min-support', '2', '--folds', '0']
-        run('tune_thresholds', RECORDS, '-o', 'thresholds.json', *names)
+        call_tool('tune_thresholds', RECORDS, '-o', 'thresholds.json', *names)
     return folder
 
 
@@ -105,7 +97,7 @@ def test_export() -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures('scores')
 def test_report() -> None:
-    run('report', 'run', '--thresholds', 'thresholds.json')
+    call_tool('report', 'run', '--thresholds', 'thresholds.json')
     page = Path('run/report.html').read_text()
     assert 'data:image/' in page
     assert 'person' in page
@@ -130,5 +122,5 @@ def test_the_fast_path_learns_and_tests_alike(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_benchmark_of_loading(capsys: pytest.CaptureFixture[str]) -> None:
-    run('benchmark', 'data', '--pairs', '2', '--images', '16', '--batch-size', '8')
+    call_tool('benchmark', 'data', '--pairs', '2', '--images', '16', '--batch-size', '8')
     assert 'speedup' in capsys.readouterr().out
