@@ -12,6 +12,7 @@ from mmshufflemix.label_graph import (
     draw_label_graph,
     save_label_graph,
 )
+from mmshufflemix.option_types import SEED, whole_number
 from mmshufflemix.pictures import check_picture_file
 from mmshufflemix.prepare import read_config
 
@@ -32,8 +33,13 @@ def parse_args() -> argparse.Namespace:
         help="class vectors without such a file: from the labels' co-occurrence, or drawn "
         '(default: ppmi)',
     )
-    parser.add_argument('--dim', type=int, default=300, help='length of the vectors (default: 300)')
-    parser.add_argument('--seed', type=int, default=0, help='seed of all draws (default: 0)')
+    parser.add_argument(
+        '--dim',
+        type=whole_number(1, 10**4),
+        default=300,
+        help='length of the vectors (default: 300)',
+    )
+    parser.add_argument('--seed', type=SEED, default=0, help='seed of all draws (default: 0)')
     parser.add_argument(
         '--threshold',
         type=float,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mmshufflemix.cli import new_parser, run_cli
 from mmshufflemix.datasets.digits_files import write_digits, write_single_digits
+from mmshufflemix.option_types import SEED
 
 from rich.progress import track
 
@@ -17,7 +18,7 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument(
         '--root', default='data', help='folder for digits_voc and digits_single (default data)'
     )
-    parser.add_argument('--seed', type=int, default=0, help='seed of all draws (default 0)')
+    parser.add_argument('--seed', type=SEED, default=0, help='seed of all draws (default 0)')
     return parser.parse_args()
 
 

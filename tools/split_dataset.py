@@ -12,6 +12,7 @@ from pathlib import Path
 
 from mmshufflemix.cli import new_parser, run_cli
 from mmshufflemix.dataset_split import SplitOptions, describe_split, split_file
+from mmshufflemix.option_types import SEED
 
 from rich.progress import track
 
@@ -25,7 +26,7 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument(
         '--folds', type=int, help='write fold0_train.json, fold0_val.json and so on instead'
     )
-    parser.add_argument('--seed', type=int, default=0, help='seed of all draws (default: 0)')
+    parser.add_argument('--seed', type=SEED, default=0, help='seed of all draws (default: 0)')
     parser.add_argument(
         '--group-by',
         metavar='REGEX',

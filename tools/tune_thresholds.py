@@ -14,6 +14,7 @@ from mmshufflemix.evaluation.threshold_report import (
 from mmshufflemix.evaluation.thresholds import TuningRule
 from mmshufflemix.files import check_writable, write_json
 from mmshufflemix.inference.names import read_names
+from mmshufflemix.option_types import SEED
 
 
 def parse_args() -> argparse.Namespace:
@@ -50,7 +51,7 @@ def parse_args() -> argparse.Namespace:
         default=5,
         help='measure the gain on images held out in turn; 0 does not (default: 5)',
     )
-    parser.add_argument('--seed', type=int, default=0, help='of the folds (default: 0)')
+    parser.add_argument('--seed', type=SEED, default=0, help='of the folds (default: 0)')
     return parser.parse_args()
 
 

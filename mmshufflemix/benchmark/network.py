@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ['preact_classifier']
+__all__ = ['DEPTHS', 'preact_classifier']
+
+DEPTHS = (18, 34, 50, 101, 152)
+"""Those that PreActResNet has."""
 
 
 def preact_classifier(
@@ -13,7 +16,7 @@ def preact_classifier(
     """Config of PreActResNet with average pooling and a linear head.
 
     Args:
-        depth: Depth of the backbone.
+        depth: Depth of the backbone, one of ``DEPTHS``.
         num_classes: K.
         base_channels: Channels of the first stage, 64 in the paper.
         **settings: Of the classifier, such as ``train_cfg``.

@@ -85,8 +85,9 @@ def fit_epochs(times: TrialTimes, seconds: float, full: int, interval: int) -> i
     for epochs in range(full, 0, -1):
         if epochs * times.epoch + math.ceil(epochs / interval) * times.validation <= usable:
             return epochs
+    left = max(seconds, 0)
     raise ValueError(
-        f'not one epoch fits: {seconds:.0f} s are left, starting takes {times.start:.0f} s, an '
+        f'not one epoch fits: {left:.0f} s are left, starting takes {times.start:.0f} s, an '
         f'epoch {times.epoch:.1f} s and a validation {times.validation:.1f} s; give more minutes'
     )
 
@@ -135,13 +136,16 @@ def train_within(
 
 
 def _trial(cfg: Config, work_dir: Path) -> TrialTimes:
-    short = shorten_schedule(cfg, min(_TRIAL_EPOCHS, cfg.train_cfg.max_epochs - 1))
+    full = cfg.train_cfg.max_epochs
+    # A training of one epoch cannot be shortened.
+    short = deepcopy(cfg) if full == 1 else shorten_schedule(cfg, min(_TRIAL_EPOCHS, full - 1))
     short.train_cfg.val_interval = short.train_cfg.max_epochs
     clock = EpochClock()
     begin = time.perf_counter()
     _train(short, work_dir, clock)
     whole = time.perf_counter() - begin
-    epoch, validation = clock.epochs[-1], clock.validations[-1]
+    # A config need not validate.
+    epoch, validation = clock.epochs[-1], (clock.validations or [0.0])[-1]
     return TrialTimes(whole - len(clock.epochs) * epoch - validation, epoch, validation)
 
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import subprocess
 from argparse import Namespace
 from pathlib import Path
 
@@ -95,37 +94,9 @@ def test_the_config_is_the_recipe():
     assert cfg.train_dataloader.dataset.type == 'CIFARTiles'
 
 
-@pytest.mark.parametrize(
-    ('options', 'message'),
-    [
-        (['--minutes', '0'], "whole number above 0, got '0'"),
-        (['--steps', 'train fly'], "unknown step 'fly'"),
-        (['--fast'], "unknown option '--fast'"),
-        (['--data'], '--data needs a value'),
-        (['--wheels', '/nowhere'], "no wheel in '/nowhere'"),
-        (['--data', '/nowhere'], "'/nowhere' has no train and test"),
-    ],
-)
-def test_mistakes_at_the_script(options: list[str], message: str):
-    done = subprocess.run(
-        ['bash', 'tools/gpu_check.sh', *options], cwd=ROOT, capture_output=True, text=True
-    )
-    assert done.returncode == 2
-    assert message in done.stderr
-
-
-def test_a_failed_step_does_not_end_the_script(tmp_path: Path):
-    done = subprocess.run(
-        ['bash', 'tools/gpu_check.sh', '--out', tmp_path, '--steps', 'tests benchmark train'],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        env={'PYTHON': 'false', 'PATH': '/usr/bin:/bin'},
-    )
-    assert done.returncode == 1
-    summary = (tmp_path / 'summary.txt').read_text()
-    assert summary == done.stdout
-    lines = [' '.join(line.split()) for line in summary.splitlines()]
-    assert lines[1].startswith('tests 0 s failed (exit code 1, see tests.log)')
-    assert lines[2].startswith('benchmark 0 s failed')
-    assert lines[3] == 'train not run: no --data'
+def test_one_epoch_without_validation_has_a_trial(tmp_path: Path):
+    cfg = read_job(tmp_path, tmp_path / 'unused', fast=True, train_cfg__max_epochs=1)
+    cfg.val_dataloader = cfg.val_cfg = cfg.val_evaluator = None
+    result = train_within(cfg, 600, tmp_path / 'run')
+    assert (result['epochs'], result['shortened'], result['accuracy']) == (1, False, {})
+    assert result['trial']['validation'] == 0

@@ -8,6 +8,7 @@ from typing import Any
 
 from mmshufflemix.benchmark.commands.progress import show_progress
 from mmshufflemix.benchmark.data import LoadingCost, measure_loading
+from mmshufflemix.option_types import BATCH_SIZE, PAIRS, SEED, whole_number
 
 __all__ = ['add_command']
 
@@ -17,21 +18,37 @@ def add_command(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser(
         'data', help='an image through the Runner with a model that does nothing, both pipelines'
     )
-    parser.add_argument('--pairs', type=int, default=5, help='pairs of epochs (default: 5)')
-    parser.add_argument('--images', type=int, default=12800, help='of an epoch (default: 12800)')
-    parser.add_argument('--batch-size', type=int, default=128, help='images (default: 128)')
+    parser.add_argument('--pairs', type=PAIRS, default=5, help='pairs of epochs (default: 5)')
     parser.add_argument(
-        '--workers', type=int, default=0, help='of the ordinary pipeline (default: 0)'
+        '--images',
+        type=whole_number(1, 10**6),
+        default=12800,
+        help='of an epoch (default: 12800)',
+    )
+    parser.add_argument('--batch-size', type=BATCH_SIZE, default=128, help='images (default: 128)')
+    parser.add_argument(
+        '--workers',
+        type=whole_number(0, 256),
+        default=0,
+        help='of the ordinary pipeline (default: 0)',
     )
     parser.add_argument(
-        '--steps-before', type=int, default=0, help='steps logged already (default: 0)'
+        '--steps-before',
+        type=whole_number(0, 10**6),
+        default=0,
+        help='steps logged already (default: 0)',
     )
-    parser.add_argument('--seed', type=int, default=0, help='of images and draws (default: 0)')
-    parser.set_defaults(run=run)
+    parser.add_argument('--seed', type=SEED, default=0, help='of images and draws (default: 0)')
+    parser.set_defaults(run=partial(run, parser))
 
 
-def run(args: argparse.Namespace) -> dict[str, dict[str, Any]]:
+def run(parser: argparse.ArgumentParser, args: argparse.Namespace) -> dict[str, dict[str, Any]]:
     """Measure and print."""
+    if args.images < args.batch_size:
+        parser.error(
+            f'argument --images: must be at least --batch-size, which is {args.batch_size}, '
+            f'got {args.images}'
+        )
     cost = LoadingCost(
         args.images, args.batch_size, args.workers, args.steps_before, args.pairs, args.seed
     )

@@ -11,6 +11,7 @@ from mmshufflemix.benchmark.compiled_mix import measure_compiled_mix
 from mmshufflemix.benchmark.gpu import TRAINING_KINDS, TrainingCost, measure_training
 from mmshufflemix.benchmark.op import OP_MODES, OP_SHAPES, measure_op, shape_name
 from mmshufflemix.benchmark.step import STEP_AUGMENTS, StepCost, measure_step
+from mmshufflemix.option_types import available_device
 
 __all__ = ['add_command']
 
@@ -24,7 +25,13 @@ def add_command(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser(
         'gpu', help='images a second through the fast path and of the bare step, on one GPU'
     )
-    parser.add_argument('--device', choices=['cuda', 'cpu'], default='cuda', help='(default: cuda)')
+    parser.add_argument(
+        '--device',
+        type=available_device,
+        choices=['cuda', 'cpu'],
+        default='cuda',
+        help='(default: cuda)',
+    )
     parser.add_argument(
         '--quick', action='store_true', help='tiny sizes, to see whether everything runs'
     )

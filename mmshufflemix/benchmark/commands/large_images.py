@@ -18,6 +18,7 @@ from mmshufflemix.benchmark.decode import (
 )
 from mmshufflemix.benchmark.decoders import BASE, list_decoders, list_resizers
 from mmshufflemix.benchmark.resize import measure_resizer
+from mmshufflemix.option_types import PAIRS, SEED, whole_number
 from mmshufflemix.text import align_table
 
 __all__ = ['add_command', 'run_large']
@@ -29,14 +30,19 @@ def add_command(commands: argparse._SubParsersAction) -> None:
         'data-large', help='decode, crop and resize JPEG pictures, with several libraries'
     )
     parser.add_argument('folder', help='with the pictures, such as VOC2007/JPEGImages')
-    parser.add_argument('--size', type=int, default=448, help='pixels of a side (default: 448)')
+    parser.add_argument(
+        '--size',
+        type=whole_number(2, 8192),
+        default=448,
+        help='pixels of a side (default: 448)',
+    )
     parser.add_argument(
         '--min-side',
-        type=int,
+        type=whole_number(1, 65535),
         help='least short side of a reduced picture (default: what the crop needs)',
     )
-    parser.add_argument('--pairs', type=int, default=300, help='pairs of pictures (default: 300)')
-    parser.add_argument('--seed', type=int, default=0, help='of the crops (default: 0)')
+    parser.add_argument('--pairs', type=PAIRS, default=300, help='pairs of pictures (default: 300)')
+    parser.add_argument('--seed', type=SEED, default=0, help='of the crops (default: 0)')
     parser.set_defaults(run=run_large)
 
 

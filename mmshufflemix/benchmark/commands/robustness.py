@@ -7,6 +7,7 @@ from functools import partial
 
 from mmshufflemix.benchmark.commands.progress import show_progress
 from mmshufflemix.benchmark.robustness import RobustnessCost, measure_robustness_study
+from mmshufflemix.option_types import BATCH_SIZE, PAIRS, SEED, whole_number
 
 __all__ = ['add_command']
 
@@ -16,12 +17,15 @@ def add_command(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser(
         'robustness', help='a robustness study of PreActResNet18, against its forward passes alone'
     )
-    parser.add_argument('--pairs', type=int, default=5, help='pairs of studies (default: 5)')
-    parser.add_argument('--batch-size', type=int, default=100, help='images (default: 100)')
+    parser.add_argument('--pairs', type=PAIRS, default=5, help='pairs of studies (default: 5)')
+    parser.add_argument('--batch-size', type=BATCH_SIZE, default=100, help='images (default: 100)')
     parser.add_argument(
-        '--base-channels', type=int, default=64, help='of PreActResNet18 (default: 64)'
+        '--base-channels',
+        type=whole_number(1, 1024),
+        default=64,
+        help='of PreActResNet18 (default: 64)',
     )
-    parser.add_argument('--seed', type=int, default=0, help='of weights and images (default: 0)')
+    parser.add_argument('--seed', type=SEED, default=0, help='of weights and images (default: 0)')
     parser.set_defaults(run=run)
 
 

@@ -6,7 +6,9 @@ import argparse
 from functools import partial
 
 from mmshufflemix.benchmark.commands.progress import show_progress
+from mmshufflemix.benchmark.network import DEPTHS
 from mmshufflemix.benchmark.step import PRECISIONS, STEP_AUGMENTS, StepCost, measure_step
+from mmshufflemix.option_types import PAIRS, SEED, available_device, whole_number
 
 __all__ = ['add_command']
 
@@ -16,15 +18,25 @@ def add_command(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser(
         'step', help='a training step of PreActResNet with each augment, against a plain step'
     )
-    parser.add_argument('--pairs', type=int, default=60, help='pairs of steps (default: 60)')
-    parser.add_argument('--batch-size', type=int, default=32, help='images (default: 32)')
-    parser.add_argument('--depth', type=int, default=18, help='of PreActResNet (default: 18)')
-    parser.add_argument('--seed', type=int, default=0, help='of weights and draws (default: 0)')
+    parser.add_argument('--pairs', type=PAIRS, default=60, help='pairs of steps (default: 60)')
+    parser.add_argument(
+        # Mixing takes two.
+        '--batch-size',
+        type=whole_number(2, 65536),
+        default=32,
+        help='images (default: 32)',
+    )
+    parser.add_argument(
+        '--depth', type=int, choices=DEPTHS, default=18, help='of PreActResNet (default: 18)'
+    )
+    parser.add_argument('--seed', type=SEED, default=0, help='of weights and draws (default: 0)')
     parser.add_argument(
         '--precision', choices=list(PRECISIONS), default='float32', help='(default: float32)'
     )
     parser.add_argument('--ema', action='store_true', help='average the weights after each step')
-    parser.add_argument('--device', default='cpu', help='such as cpu or cuda (default: cpu)')
+    parser.add_argument(
+        '--device', type=available_device, default='cpu', help='cpu, cuda or cuda:1 (default: cpu)'
+    )
     parser.add_argument(
         '--augments',
         nargs='+',

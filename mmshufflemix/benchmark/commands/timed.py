@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import torch
 from mmengine.config import Config, DictAction
 
 from mmshufflemix.benchmark.timed_training import train_within
+from mmshufflemix.option_types import number, whole_number
 from mmshufflemix.prepare import read_config
 from mmshufflemix.reproduce.settings import total_epochs
 
@@ -22,19 +24,28 @@ def add_command(commands: argparse._SubParsersAction) -> None:
         'timed', help='train a config within so many minutes, its schedule shortened if needed'
     )
     parser.add_argument('config', help='config file, trained by epochs')
-    parser.add_argument('--minutes', type=float, required=True, help='for trial and training')
+    parser.add_argument(
+        '--minutes', type=number(0.01, 10000), required=True, help='for trial and training'
+    )
     parser.add_argument('--work-dir', type=Path, required=True, help='for logs and checkpoints')
-    parser.add_argument('--epochs', type=int, help='train so many, without a trial')
+    parser.add_argument(
+        '--epochs', type=whole_number(1, 10**6), help='train so many, without a trial'
+    )
     parser.add_argument(
         '--cfg-options', nargs='+', action=DictAction, metavar='KEY=VALUE', help='change settings'
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=partial(run, parser))
 
 
-def run(args: argparse.Namespace) -> dict[str, Any]:
+def run(parser: argparse.ArgumentParser, args: argparse.Namespace) -> dict[str, Any]:
     """Train and print the accuracy by epoch."""
     cfg = read_config(args.config, args.cfg_options)
-    total_epochs(cfg, args.config)
+    full = total_epochs(cfg, args.config)
+    if (args.epochs or 0) > full:
+        parser.error(
+            f'argument --epochs: must be at most {full}, the epochs of the config, '
+            f'got {args.epochs}'
+        )
     if not torch.cuda.is_available():
         cfg = without_amp(cfg)
     # The tool writes these into its JSON, which knows no paths.

@@ -1,0 +1,72 @@
+"""Types of options: numbers within a range, and a device that is there."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable
+
+import torch
+
+__all__ = ['BATCH_SIZE', 'PAIRS', 'SEED', 'available_device', 'number', 'whole_number']
+
+
+def whole_number(least: int, most: int) -> Callable[[str], int]:
+    """Make a type for options that are whole numbers from ``least`` to ``most``."""
+
+    def convert(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(
+                f'must be a whole number from {least} to {most}, got {text!r}'
+            )
+        return value
+
+    return convert
+
+
+def number(least: float, most: float) -> Callable[[str], float]:
+    """Make a type for options that are numbers from ``least`` to ``most``."""
+
+    def convert(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = float('nan')
+        # False for NaN, too.
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(
+                f'must be a number from {least:g} to {most:g}, got {text!r}'
+            )
+        return value
+
+    return convert
+
+
+def available_device(text: str) -> str:
+    """Check an option that names a device, which has to be one whose end of work can be awaited.
+
+    Raises:
+        argparse.ArgumentTypeError: If it is another one, or is not there.
+    """
+    match = re.fullmatch(r'cpu|cuda(?::([0-9]{1,9}))?', text)
+    if not match:
+        raise argparse.ArgumentTypeError(f'must be cpu, cuda or cuda:NUMBER, got {text!r}')
+    if text != 'cpu':
+        count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        if int(match[1] or 0) >= count:
+            seen = f'only {count} of them' if count else 'no CUDA device'
+            raise argparse.ArgumentTypeError(
+                f'{text!r} is not there, since PyTorch sees {seen}; give another one, such as cpu'
+            )
+    return text
+
+
+# NumPy takes seeds below 2**32, and the numbers of pairs are added to some.
+SEED = whole_number(0, 2**31 - 1)
+# A median with quartiles needs two.
+PAIRS = whole_number(2, 10**6)
+BATCH_SIZE = whole_number(1, 65536)

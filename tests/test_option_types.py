@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import argparse
+
+import pytest
+import torch
+
+from mmshufflemix.option_types import available_device, number, whole_number
+
+
+@pytest.mark.parametrize('text', ['0', '-1', '4', '1.5', 'x', '', '1' + 5000 * '0'])
+def test_whole_numbers_out_of_range(text: str):
+    with pytest.raises(argparse.ArgumentTypeError, match='a whole number from 1 to 3, got'):
+        whole_number(1, 3)(text)
+
+
+@pytest.mark.parametrize('text', ['0', '-1', '2.1', 'nan', 'inf', 'x', ''])
+def test_numbers_out_of_range(text: str):
+    with pytest.raises(argparse.ArgumentTypeError, match=r'a number from 0\.5 to 2, got'):
+        number(0.5, 2)(text)
+
+
+def test_ends_of_a_range_belong_to_it():
+    assert [whole_number(1, 3)(text) for text in '13'] == [1, 3]
+    assert [number(0.5, 2)(text) for text in ('.5', '2')] == [0.5, 2.0]
+
+
+@pytest.mark.parametrize('text', ['meta', 'cpu:3', 'mps', 'cuda:', 'cuda:-1', 'cuda:x', '', 'CPU'])
+def test_other_devices_are_refused(text: str):
+    with pytest.raises(argparse.ArgumentTypeError, match='must be cpu, cuda or cuda:NUMBER, got'):
+        available_device(text)
+
+
+def test_a_missing_device_is_refused(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(torch.cuda, 'is_available', lambda: False)
+    assert available_device('cpu') == 'cpu'
+    with pytest.raises(argparse.ArgumentTypeError, match="'cuda' is not there.*no CUDA device"):
+        available_device('cuda')
+    monkeypatch.setattr(torch.cuda, 'is_available', lambda: True)
+    monkeypatch.setattr(torch.cuda, 'device_count', lambda: 2)
+    assert [available_device(name) for name in ('cuda', 'cuda:1')] == ['cuda', 'cuda:1']
+    with pytest.raises(argparse.ArgumentTypeError, match=r"'cuda:2' is not there.*only 2"):
+        available_device('cuda:2')
