@@ -57,7 +57,8 @@ def run_cli(main: Callable[[], object]) -> None:
 
     A mistake of the user (see :func:`is_user_error`) is printed to stderr as
     ``error: <one sentence>`` and ends the process with 1. Everything else keeps its traceback, and
-    ``--traceback`` or the environment variable ``MMSHUFFLEMIX_TRACEBACK=1`` keeps it always.
+    ``--traceback`` or the environment variable ``MMSHUFFLEMIX_TRACEBACK=1`` keeps it always. Ctrl-C
+    ends it with 130, and with the text of the interrupt if it has one.
     """
     use_safe_loading()
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -65,7 +66,10 @@ def run_cli(main: Callable[[], object]) -> None:
         sys.stdout.reconfigure(errors='backslashreplace')
     try:
         main()
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
+        sys.stdout.flush()
+        if str(stop):
+            print(printable(str(stop)), file=sys.stderr)
         sys.exit(130)
     except Exception as error:
         if '--traceback' in sys.argv or os.environ.get(TRACEBACK_VARIABLE) == '1':

@@ -18,6 +18,7 @@ from rich.progress import track
 from mmshufflemix.checkpoint import latest_checkpoint
 from mmshufflemix.datasets.digits_files import write_digits
 from mmshufflemix.demo_pictures import draw_curves, draw_predictions
+from mmshufflemix.files import check_folder
 from mmshufflemix.text import align_table
 
 __all__ = ['METHODS', 'Outcome', 'comparison_table', 'prior_map', 'run_demo']
@@ -67,12 +68,13 @@ def run_demo(
         n_test: Test canvases.
 
     Raises:
-        ValueError: ``epochs`` is below 1.
+        ValueError: ``epochs`` is below 1, or the work folder takes no files.
         RuntimeError: A tool failed; the message is its own.
     """
     if epochs < 1:
         raise ValueError(f'the demo needs at least 1 epoch, got {epochs}')
     work_dir = work_dir.absolute()
+    check_folder(work_dir, '--work-dir')
     progress = partial(track, description='drawing digit canvases')
     data_root = write_digits(repo / 'data' / 'digits_voc', n_train, n_test, progress=progress)
     print(f'data: {n_train} training and {n_test} test canvases in {data_root}')

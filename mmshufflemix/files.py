@@ -16,6 +16,7 @@ from typing import Any
 
 __all__ = [
     'TEMPORARY_MARK',
+    'check_folder',
     'check_writable',
     'new_folder',
     'remove_leftovers',
@@ -43,17 +44,37 @@ def check_writable(path: str | Path) -> None:
     if path.is_dir():
         raise ValueError(f"cannot write to '{path}', which is a folder; give the name of a file")
     _check_replaceable(path)
-    folder = next(parent for parent in path.parents if parent.exists())
-    if not folder.is_dir():
-        raise ValueError(f"cannot write to '{path}', since '{folder}' is a file and no folder")
+    _check_takes_files(path.parent, f"cannot write to '{path}'")
+
+
+def check_folder(path: str | Path, option: str) -> None:
+    """Check that a folder is there, or can be made, and takes new files; nothing is left in it.
+
+    Args:
+        path: The folder.
+        option: What the message names as the way to choose another, for example ``--work-dir``.
+
+    Raises:
+        ValueError: If the path is a file or lies below one, or nothing can be written there.
+    """
+    path = Path(path).absolute()
+    start = f"the folder '{path}' cannot be used"
+    if os.path.lexists(path) and not path.is_dir():
+        raise ValueError(f'{start}, since it is a file; choose another one with {option}')
+    _check_takes_files(path, start, f'choose another one with {option}')
+
+
+def _check_takes_files(folder: Path, start: str, way_out: str = 'give another folder') -> None:
+    """Try whether a folder, or the nearest one above it that exists, takes a new file."""
+    found = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    if not found.is_dir():
+        raise ValueError(f"{start}, since '{found}' is a file and no folder; {way_out}")
     try:
         # Permission bits say nothing about a superuser, read-only mounts and the like.
-        with tempfile.TemporaryFile(dir=folder):
+        with tempfile.TemporaryFile(dir=found):
             pass
     except OSError as error:
-        raise ValueError(
-            f"cannot write to '{path}', since '{folder}' takes no new file; give another folder"
-        ) from error
+        raise ValueError(f"{start}, since '{found}' takes no new file; {way_out}") from error
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:

@@ -16,6 +16,8 @@ from mmengine.registry import RUNNERS
 from mmengine.runner import Runner
 from torch import distributed
 
+from mmshufflemix.config_dump import keep_own_config
+from mmshufflemix.files import check_folder
 from mmshufflemix.prepare import download_hint
 
 __all__ = [
@@ -88,8 +90,15 @@ def set_loader_defaults(
 
 
 def build_runner(cfg: Config) -> Runner:
-    """Start the processes if needed, then build the runner that the config asks for."""
+    """Start the processes if needed, then build the runner that the config asks for.
+
+    Raises:
+        ValueError: If the work folder takes no files.
+    """
+    if cfg.get('work_dir'):
+        check_folder(cfg.work_dir, '--work-dir')
     start_processes_on_cpu(cfg)
+    cfg = keep_own_config(cfg)
     return RUNNERS.build(cfg) if 'runner_type' in cfg else Runner.from_cfg(cfg)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mmshufflemix.cli import new_parser, run_cli
 from mmshufflemix.demo import run_demo
-from mmshufflemix.option_types import SEED, whole_number
+from mmshufflemix.option_types import SEED
 
 REPO = Path(__file__).resolve().parents[1]
 
@@ -15,9 +15,7 @@ REPO = Path(__file__).resolve().parents[1]
 def parse_args() -> argparse.Namespace:
     parser = new_parser(__doc__)
     parser.add_argument('--seed', type=SEED, default=0, help='seed of the training (default 0)')
-    parser.add_argument(
-        '--epochs', type=whole_number(1, 10**6), default=80, help='epochs of each (default 80)'
-    )
+    parser.add_argument('--epochs', type=int, default=80, help='epochs of each (default 80)')
     parser.add_argument(
         '--work-dir',
         type=Path,

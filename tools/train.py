@@ -11,16 +11,7 @@ from typing import TYPE_CHECKING
 
 from mmshufflemix.checkpoint import latest_checkpoint
 from mmshufflemix.cli import new_parser, run_cli
-from mmshufflemix.hooks.class_check_hook import ClassCheckHook
-from mmshufflemix.hooks.pos_weight_hook import PosWeightHook
-from mmshufflemix.hooks.train_check_hook import TrainCheckHook
-from mmshufflemix.launch import (
-    add_run_options,
-    build_runner,
-    set_loader_defaults,
-    set_work_dir,
-    with_download_hint,
-)
+from mmshufflemix.launch import add_run_options, set_loader_defaults, set_work_dir
 from mmshufflemix.option_names import merge_options
 from mmshufflemix.prepare import (
     check_amp,
@@ -31,6 +22,7 @@ from mmshufflemix.prepare import (
     read_config,
 )
 from mmshufflemix.resumable import make_resumable
+from mmshufflemix.training import run_training
 
 if TYPE_CHECKING:
     from mmengine.config import Config
@@ -111,12 +103,7 @@ def main() -> None:
     check_optimizer(cfg)
     check_amp(cfg)
     check_local_file(cfg.get('load_from'), 'checkpoint')
-    runner = build_runner(cfg)
-    runner.register_hook(TrainCheckHook())
-    runner.register_hook(PosWeightHook())
-    if cfg.get('resume'):
-        runner.register_hook(ClassCheckHook('train'))
-    with_download_hint(runner.train, cfg)
+    run_training(cfg)
 
 
 if __name__ == '__main__':

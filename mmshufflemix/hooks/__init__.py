@@ -6,6 +6,7 @@ from mmshufflemix.hooks.class_check_hook import ClassCheckHook
 from mmshufflemix.hooks.epoch_seed_hook import EpochSeedHook
 from mmshufflemix.hooks.label_graph_hook import LabelGraphHook
 from mmshufflemix.hooks.pos_weight_hook import PosWeightHook
+from mmshufflemix.hooks.resume_check_hook import ResumeCheckHook
 from mmshufflemix.hooks.safe_checkpoint_hook import SafeCheckpointHook
 from mmshufflemix.hooks.schedule_resume_hook import ScheduleResumeHook
 from mmshufflemix.hooks.train_check_hook import TrainCheckHook
@@ -17,6 +18,7 @@ __all__ = [
     'EpochSeedHook',
     'LabelGraphHook',
     'PosWeightHook',
+    'ResumeCheckHook',
     'SafeCheckpointHook',
     'ScheduleResumeHook',
     'TrainCheckHook',

@@ -72,6 +72,9 @@ class ClassCheckHook(Hook):
             'train' where training is resumed.
     """
 
+    # Before ResumeCheckHook, which has less to say about a checkpoint of another model.
+    priority = 'ABOVE_NORMAL'
+
     def __init__(self, split: str = 'test') -> None:
         self.split = split
 

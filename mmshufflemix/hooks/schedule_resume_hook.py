@@ -9,7 +9,7 @@ from mmengine.hooks import Hook
 from mmengine.runner import Runner
 from mmpretrain.registry import HOOKS
 
-__all__ = ['ScheduleResumeHook']
+__all__ = ['ScheduleResumeHook', 'flat_schedules']
 
 # What MMEngine derives from the length of the run where the config does not say it.
 _LENGTHS = ('end', 'T_max', 'total_iters')
@@ -27,13 +27,13 @@ class ScheduleResumeHook(Hook):
 
     def after_load_checkpoint(self, runner: Runner, checkpoint: dict[str, Any]) -> None:
         """Drop the stored lengths, so that those of the config remain."""
-        for state in _flat(checkpoint.get('param_schedulers')):
+        for state in flat_schedules(checkpoint.get('param_schedulers')):
             for name in _LENGTHS:
                 state.pop(name, None)
 
     def before_train(self, runner: Runner) -> None:
         """Make up for the one step that a schedule does not take at the end of its run."""
-        for schedule in _flat(runner.param_schedulers):
+        for schedule in flat_schedules(runner.param_schedulers):
             place = schedule._global_step - schedule.begin
             running = schedule.begin <= schedule._global_step < schedule.end
             by_metric = getattr(schedule, 'need_val_args', False)
@@ -43,7 +43,7 @@ class ScheduleResumeHook(Hook):
                 schedule.step()
 
 
-def _flat(schedules: Any) -> Iterable[Any]:
+def flat_schedules(schedules: Any) -> Iterable[Any]:
     """List schedules, or their states, of one optimizer or of several named ones."""
     if isinstance(schedules, dict):
         return [schedule for group in schedules.values() for schedule in group]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from mmengine import dist
 from mmengine.dataset import ConcatDataset, RepeatDataset
 from mmengine.hooks import Hook
 from mmengine.model import is_model_wrapper
@@ -13,7 +14,7 @@ from mmengine.runner import Runner
 from mmpretrain.models.heads import MultiLabelClsHead
 from mmpretrain.registry import HOOKS
 
-__all__ = ['TrainCheckHook']
+__all__ = ['TrainCheckHook', 'check_batches']
 
 
 @HOOKS.register_module()
@@ -31,12 +32,7 @@ class TrainCheckHook(Hook):
     def before_train(self, runner: Runner) -> None:
         """Check everything once."""
         dataset = runner.train_dataloader.dataset
-        if runner.max_iters == 0 < runner.max_epochs:
-            raise ValueError(
-                f'an epoch has no batch: train_dataloader drops the last one unless it is full, '
-                f'and its {len(dataset)} images do not fill one of '
-                f'{runner.train_dataloader.batch_size}; lower train_dataloader.batch_size.'
-            )
+        check_batches(runner.train_dataloader)
         if _ends_with_one_image(runner.train_dataloader):
             runner.logger.warning(
                 'the last batch of an epoch has one image, which BatchNorm may refuse and which '
@@ -49,6 +45,25 @@ class TrainCheckHook(Hook):
             _check_labels(dataset, len(classes))
         if runner.val_loop is not None:
             _check_order(classes, _classes(runner.val_dataloader.dataset))
+
+
+def check_batches(loader: Any) -> None:
+    """Check that a data loader gives at least one batch.
+
+    Raises:
+        ValueError: If all images together do not fill the one that would not be dropped.
+    """
+    size = getattr(loader, 'batch_size', None)
+    if not size or not getattr(loader, 'drop_last', False) or len(loader) > 0:
+        return
+    processes = dist.get_world_size()
+    share = f', {len(loader.sampler)} for each of {processes} processes,' if processes > 1 else ''
+    raise ValueError(
+        f'an epoch has no batch: train_dataloader drops the last one unless it is full, and its '
+        f'{len(loader.dataset)} images{share} do not fill one of {size}; lower '
+        f'train_dataloader.batch_size to {len(loader.sampler)} or less, or set '
+        'train_dataloader.drop_last=False.'
+    )
 
 
 def _classes(dataset: Any) -> list[str]:

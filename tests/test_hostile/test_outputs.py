@@ -123,6 +123,7 @@ ALLOWED = {
     'mmshufflemix/datasets/digits_files.py': 'fills a folder of new_folder',
     'mmshufflemix/datasets/unpack_tiles.py': 'fills a folder of new_folder',
     'mmshufflemix/dataset_split/output.py': 'moves files that write_text wrote',
+    'mmshufflemix/config_dump.py': 'dumps to a text, not to a file',
     'mmshufflemix/reproduce/process.py': 'appends to a log',
     'mmshufflemix/reproduce/lock.py': 'opens a lock, which holds nothing',
     'mmshufflemix/reproduce/guard.py': 'moves a whole folder',

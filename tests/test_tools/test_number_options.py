@@ -19,7 +19,6 @@ from tests.tool_runner import call_tool
             '--seed: must be a whole number from 0 to 2',
         ),
         ('demo', ['--seed', '-1'], '--seed: must be a whole number from 0'),
-        ('demo', ['--epochs', '0'], '--epochs: must be a whole number from 1'),
         ('check_dataset', ['x.json', '--workers', '0'], '--workers: must be a whole number from 1'),
     ],
 )

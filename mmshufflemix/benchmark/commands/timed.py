@@ -11,6 +11,7 @@ import torch
 from mmengine.config import Config, DictAction
 
 from mmshufflemix.benchmark.timed_training import train_within
+from mmshufflemix.files import check_folder
 from mmshufflemix.option_types import number, whole_number
 from mmshufflemix.prepare import read_config
 from mmshufflemix.reproduce.settings import total_epochs
@@ -39,6 +40,7 @@ def add_command(commands: argparse._SubParsersAction) -> None:
 
 def run(parser: argparse.ArgumentParser, args: argparse.Namespace) -> dict[str, Any]:
     """Train and print the accuracy by epoch."""
+    check_folder(args.work_dir, '--work-dir')
     cfg = read_config(args.config, args.cfg_options)
     full = total_epochs(cfg, args.config)
     if (args.epochs or 0) > full:

@@ -1,0 +1,96 @@
+"""Stop a training by Ctrl-C with a sentence on how to go on."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from mmengine import dist
+from mmengine.hooks import Hook
+from mmengine.runner import Runner
+
+from mmshufflemix.checkpoint import latest_checkpoint
+
+__all__ = ['StopHook', 'stoppable', 'way_on']
+
+_PATIENCE = 1.0
+"""Seconds between the signals of two processes of one run, at most."""
+
+
+class StopHook(Hook):
+    """Ends a training in which Ctrl-C went unheard.
+
+    Python drops an interrupt that comes while an object is removed, for example the workers of a
+    data loader at the end of an epoch.
+    """
+
+    def __init__(self) -> None:
+        self.pressed = False
+
+    def press(self, number: int, frame: Any) -> None:
+        """Handle the signal, for ``signal.signal``.
+
+        Raises:
+            KeyboardInterrupt: Always.
+        """
+        self.pressed = True
+        raise KeyboardInterrupt
+
+    def _stop(self, runner: Runner, *args: Any, **kwargs: Any) -> None:
+        if self.pressed:
+            raise KeyboardInterrupt
+
+    after_train_iter = after_val_iter = _stop
+
+
+@contextmanager
+def stoppable(work_dir: str | Path) -> Iterator[StopHook]:
+    """Let Ctrl-C in the block end it with a sentence, on the first of several processes.
+
+    Yields:
+        A hook for the runner in the block.
+
+    Raises:
+        KeyboardInterrupt: With that sentence as its text.
+    """
+    hook, here = StopHook(), threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGINT, hook.press) if here else None
+    try:
+        yield hook
+    except KeyboardInterrupt as stop:
+        error: BaseException = stop
+        hook.pressed = True
+    except Exception as failure:
+        error = failure
+        if dist.is_distributed():
+            # A process fails when another one is gone, which may hear the signal a bit earlier.
+            with suppress(KeyboardInterrupt):
+                time.sleep(_PATIENCE)
+        if not hook.pressed:
+            raise
+    else:
+        return
+    finally:
+        if here:
+            # Impatient users, and launchers of several processes, send the signal again.
+            signal.signal(signal.SIGINT, signal.SIG_IGN if hook.pressed else before)
+    raise KeyboardInterrupt(way_on(work_dir) if dist.is_main_process() else '') from error
+
+
+def way_on(work_dir: str | Path) -> str:
+    """Name the checkpoint from which a stopped training can go on, and how."""
+    newest = latest_checkpoint(work_dir)
+    if newest is None:
+        return (
+            f"stopped before the first checkpoint was written into '{work_dir}', so that the same "
+            'command starts from the beginning'
+        )
+    return (
+        f"stopped; the newest checkpoint is '{newest}', and the same command with --resume goes on "
+        'from it'
+    )

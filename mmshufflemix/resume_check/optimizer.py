@@ -1,0 +1,88 @@
+"""What of the optimizer a resumed run takes from the checkpoint instead of the config."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+__all__ = ['WAY_OUT', 'changed_settings', 'check_groups']
+
+WAY_OUT = (
+    'go back to what it was, or start a new run from the weights: another --work-dir, '
+    '--cfg-options load_from=CHECKPOINT, no --resume'
+)
+
+Groups = Sequence[Mapping[str, Any]]
+
+
+def check_groups(stored: Groups, current: Groups) -> None:
+    """Check that the state of an optimizer belongs to one of the same kind, over the same weights.
+
+    Args:
+        stored: ``param_groups`` of the state in a checkpoint.
+        current: Those of the optimizer that will get it.
+
+    Raises:
+        ValueError: If PyTorch would refuse the state, or fail with it in the first step.
+    """
+    sizes = [[len(group.get('params', ())) for group in groups] for groups in (stored, current)]
+    if sizes[0] != sizes[1]:
+        counts = [f'{sum(n)} weights in {len(n)} group{"s" * (len(n) != 1)}' for n in sizes]
+        raise ValueError(
+            f'the optimizer in the checkpoint has {counts[0]} and that of the config has '
+            f'{counts[1]} (optim_wrapper.paramwise_cfg, or another model); {WAY_OUT}.'
+        )
+    for old, new in zip(stored, current, strict=True):
+        # Switches and what is not set have defaults, which newer versions of PyTorch fill in.
+        missing = [
+            name
+            for name, value in new.items()
+            if name not in old and name != 'params' and _is_number(value) and not _is_base(name)
+        ]
+        if missing:
+            raise ValueError(
+                f'the checkpoint is of another optimizer, whose state has no {missing[0]!r}, so '
+                f'that training cannot go on with it (optim_wrapper.optimizer.type); {WAY_OUT}.'
+            )
+
+
+def changed_settings(stored: Groups, current: Groups) -> list[str]:
+    """List settings that differ, of which PyTorch takes those in the checkpoint.
+
+    Rates under a schedule are compared by what it started from.
+
+    Returns:
+        For each setting a text such as ``'lr 0.1 (checkpoint 0.05)'``, of the first group of
+        weights that differs.
+    """
+    found: dict[str, str] = {}
+    for old, new in zip(stored, current, strict=True):
+        for name in new:
+            if name not in old or name == 'params' or name in found or _is_base(name):
+                continue
+            before, now = _base(old, name), _base(new, name)
+            if _is_number(before) and _is_number(now) and _plain(before) != _plain(now):
+                found[name] = f'{name} {_plain(now)} (checkpoint {_plain(before)})'
+    return list(found.values())
+
+
+def _base(group: Mapping[str, Any], name: str) -> Any:
+    return group.get(f'initial_{name}', group[name])
+
+
+def _is_base(name: str) -> bool:
+    return name.startswith('initial_')
+
+
+def _is_number(value: Any) -> bool:
+    """Tell numbers, and pairs such as betas, from switches and names."""
+    if isinstance(value, list | tuple):
+        return all(map(_is_number, value))
+    return not isinstance(value, bool | str | None) and hasattr(value, '__float__')
+
+
+def _plain(value: Any) -> Any:
+    """Make lists and one-number tensors comparable."""
+    if isinstance(value, Iterable) and not hasattr(value, '__float__'):
+        return tuple(map(_plain, value))
+    return round(float(value), 12)

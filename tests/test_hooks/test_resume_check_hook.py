@@ -1,0 +1,252 @@
+"""Resumed runs that differ from the run that wrote the checkpoint, through tools/train.py."""
+
+from __future__ import annotations
+
+import functools
+import re
+import shutil
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from mmshufflemix.checkpoint import load_checkpoint_file
+from mmshufflemix.hooks.resume_check_hook import check_state
+from tests.tiny_job import write_job
+from tests.tool_runner import run_tool
+
+Resume = Callable[..., list[str]]
+
+# MMEngine warns of its own old names in every run, and of accumulation.
+_LIBRARY = re.compile('will be deprecated|Gradient accumul|influenced')
+COSINE = "param_scheduler = [dict(type='CosineAnnealingLR')]\n"
+BY_ITER = "param_scheduler = [dict(type='CosineAnnealingLR', convert_to_iter_based=True)]\n"
+ADAM = "optimizer=dict(_delete_=True, type='AdamW', lr=0.001, betas=(0.9, 0.95))"
+PARAMWISE = (
+    'optim_wrapper = dict(optimizer=dict(weight_decay=0.1), '
+    'paramwise_cfg=dict(norm_decay_mult=0))\n'
+)
+SCALED = 'auto_scale_lr = dict(base_batch_size=16, enable=True)\n'
+
+
+@pytest.fixture(scope='module')
+def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_job(tmp_path_factory.mktemp('job'))
+
+
+@pytest.fixture(scope='module')
+def first_run(config: Path) -> Callable[[str], Path]:
+    """Train 2 epochs by a text that changes the config; once for each text."""
+
+    @functools.cache
+    def train(text: str) -> Path:
+        settings, run = (config.parent / f'{uuid.uuid4().hex}{end}' for end in ('.py', ''))
+        settings.write_text(f"_base_ = ['{config}']\n{text}")
+        run_tool('train', settings, '--work-dir', run, '--no-validate')
+        return run
+
+    return train
+
+
+@pytest.fixture
+def resume(
+    config: Path,
+    first_run: Callable[[str], Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> Resume:
+    """Resume a first run by another text from one of its epochs; return the warnings."""
+
+    def run(first: str, second: str, epoch: int = 1) -> list[str]:
+        folder, settings = tmp_path / 'run', tmp_path / 'settings.py'
+        folder.mkdir()
+        shutil.copy(first_run(first) / f'epoch_{epoch}.pth', folder)
+        settings.write_text(f"_base_ = ['{config}']\n{second}")
+        capsys.readouterr()
+        run_tool('train', settings, '--work-dir', folder, '--no-validate', '--resume')
+        lines = [line for line in capsys.readouterr().out.splitlines() if ' WARNING - ' in line]
+        return [line.split(' WARNING - ')[1] for line in lines if not _LIBRARY.search(line)]
+
+    return run
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        '',
+        COSINE,
+        BY_ITER,
+        'optim_wrapper = dict(accumulative_counts=3)\n',
+        f'optim_wrapper = dict({ADAM})\n',
+        PARAMWISE,
+    ],
+)
+def test_an_unchanged_run_is_quiet(resume: Resume, text: str) -> None:
+    assert resume(text, text) == []
+
+
+def test_auto_scale_lr_is_no_change_of_the_rate(resume: Resume, tmp_path: Path) -> None:
+    assert resume(SCALED, SCALED) == []
+    state = load_checkpoint_file(tmp_path / 'run' / 'epoch_2.pth')
+    assert state['optimizer']['param_groups'][0]['initial_lr'] == 0.05 * 4 / 16
+
+
+def test_a_longer_run_of_milestones_follows_the_config(resume: Resume) -> None:
+    assert resume('', 'train_cfg = dict(max_epochs=4)\n') == []
+
+
+LINEAR = "param_scheduler = [dict(type='LinearLR', end=2, start_factor=0.5)]\n"
+SHORT = "param_scheduler = [dict(type='CosineAnnealingLR', T_max=2)]\n"
+LONGER = 'train_cfg = dict(max_epochs=3)\n'
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ('first', 'second', 'expected'),
+    [
+        (
+            '',
+            'optim_wrapper = dict(optimizer=dict(lr=0.1, weight_decay=0.3))\n',
+            ['would have lr 0.1 (checkpoint 0.05), weight_decay 0.3 (checkpoint 0.0) by the conf'],
+        ),
+        (
+            '',
+            'train_dataloader = dict(batch_size=2)\n',
+            ['a step takes 2 (2 x 1 x 1) images and took 4 (4 x 1 x 1)'],
+        ),
+        (
+            '',
+            'optim_wrapper = dict(accumulative_counts=3)\n',
+            ['a step takes 12 (4 x 1 x 3) images and took 4 (4 x 1 x 1)'],
+        ),
+        (
+            BY_ITER,
+            BY_ITER + 'train_dataloader = dict(batch_size=6)\n',
+            ['CosineAnnealingLR in param_scheduler, which counts iterations, goes on from a count'],
+        ),
+        (
+            # As many images a step, but other iterations.
+            BY_ITER,
+            BY_ITER + 'train_dataloader = dict(batch_size=2)\n'
+            'optim_wrapper = dict(accumulative_counts=2)\n',
+            ['an epoch has 6 iterations and had 3, since a step takes 4 (2 x 1 x 2) and not 4 (4'],
+        ),
+        (COSINE, COSINE + LONGER, ['CosineAnnealingLR in param_scheduler takes 3 epochs and took']),
+        (
+            LINEAR,
+            LINEAR + LONGER,
+            ['goes to epoch 3, but its last learning rate schedule, LinearLR, ends at epoch 2'],
+        ),
+        (
+            SHORT,
+            SHORT + LONGER,
+            ['CosineAnnealingLR in param_scheduler is at its lowest at epoch 2 and rises again'],
+        ),
+        (
+            '',
+            'param_scheduler = dict(milestones=[1])\n',
+            ['MultiStepLR in param_scheduler has milestones [1] (checkpoint [1, 3])'],
+        ),
+        ('', COSINE, ['param_scheduler has CosineAnnealingLR where the checkpoint has another']),
+        ('', LINEAR.rstrip() + ' * 2\n', ['the config has 2 schedules in param_scheduler and the']),
+        (
+            # The scaled rate is not the one that training goes on with.
+            SCALED,
+            SCALED + 'train_dataloader = dict(batch_size=8)\n',
+            ['would have lr 0.025 (checkpoint 0.0125)', 'a step takes 8 (8 x 1 x 1) images'],
+        ),
+    ],
+)
+def test_what_differs_is_said(resume: Resume, first: str, second: str, expected: list[str]) -> None:
+    warnings = resume(first, second)
+    assert len(warnings) == len(expected)
+    for warning, part in zip(warnings, expected, strict=True):
+        assert part in warning
+        assert warning.endswith('.')
+
+
+def test_a_finished_run(resume: Resume) -> None:
+    [warning] = resume('', '', 2)
+    assert warning.startswith('the training is finished: the checkpoint is of epoch 2 of 2; ')
+    option = warning.rstrip('.').split('--cfg-options ')[1]
+    assert option == 'train_cfg.max_epochs=3'
+
+
+def test_a_finished_run_by_iterations(
+    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = tmp_path / 'settings.py'
+    settings.write_text(
+        f"_base_ = ['{config}']\nparam_scheduler = None\n"
+        "train_cfg = dict(_delete_=True, type='IterBasedTrainLoop', max_iters=3)\n"
+        'default_hooks = dict(checkpoint=dict(by_epoch=False))\n'
+    )
+    for more in ([], ['--resume']):
+        capsys.readouterr()
+        run_tool('train', settings, '--work-dir', tmp_path, '--no-validate', *more)
+    assert 'finished: the checkpoint is of iteration 3 of 3; ' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ('second', 'message'),
+    [
+        (f'optim_wrapper = dict({ADAM})\n', "is of another optimizer, whose state has no 'betas'"),
+        (
+            PARAMWISE,
+            'weights in 1 group and that of the config has',
+        ),
+    ],
+)
+def test_another_optimizer_is_refused(resume: Resume, second: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        resume('', second)
+
+
+def test_another_model_is_told_from_its_weights(resume: Resume) -> None:
+    with pytest.raises(ValueError, match='the checkpoint lacks .* weights of this model'):
+        resume('', 'model = dict(backbone=dict(depth=34))\n')
+
+
+@pytest.mark.parametrize('missing', ['meta', 'iter', 'message_hub'])
+def test_a_checkpoint_without_a_training(missing: str) -> None:
+    meta: dict[str, Any] = {'epoch': 1, 'iter': 3}
+    checkpoint = {'state_dict': {}, 'meta': meta, 'message_hub': {}}
+    check_state(checkpoint)
+    (meta if missing == 'iter' else checkpoint).pop(missing)
+    with pytest.raises(ValueError, match='has weights but not the state of a training'):
+        check_state(checkpoint)
+
+
+def test_weights_alone_resume_nothing(
+    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_tool('train', config, '--work-dir', tmp_path / 'a', '--no-validate')
+    capsys.readouterr()
+    options = [f'load_from={tmp_path / "a" / "epoch_2.pth"}', 'optim_wrapper.optimizer.lr=0.3']
+    options += ['train_dataloader.batch_size=2']
+    arguments = ['--work-dir', tmp_path / 'b', '--no-validate', '--cfg-options', *options]
+    run_tool('train', config, *arguments)
+    assert 'checkpoint 0.05' not in capsys.readouterr().out
+    assert (tmp_path / 'b' / 'epoch_2.pth').is_file()
+
+
+def test_checkpoints_of_other_programs(
+    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without the note of this hook, the iterations of an epoch tell; resume=True is enough."""
+    run_tool('train', config, '--work-dir', tmp_path, '--no-validate')
+    checkpoint = load_checkpoint_file(tmp_path / 'epoch_1.pth')
+    assert checkpoint['meta'].pop('batch') == {'size': 4, 'processes': 1, 'accumulation': 1}
+    shutil.rmtree(tmp_path)
+    tmp_path.mkdir()
+    torch.save(checkpoint, tmp_path / 'epoch_1.pth')
+    (tmp_path / 'last_checkpoint').write_text(str(tmp_path / 'epoch_1.pth'))
+    capsys.readouterr()
+    options = ['--cfg-options', 'resume=True', 'train_dataloader.batch_size=2']
+    run_tool('train', config, '--work-dir', tmp_path, '--no-validate', *options)
+    output = capsys.readouterr().out
+    assert 'an epoch has 6 iterations and had 3 when the checkpoint was written' in output
+    assert load_checkpoint_file(tmp_path / 'epoch_2.pth')['meta']['batch']['size'] == 2

@@ -1,0 +1,80 @@
+"""Optimizers against the states of others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.optim import SGD, Adam, AdamW, Optimizer
+
+from mmshufflemix.resume_check.optimizer import changed_settings, check_groups
+
+
+def groups(kind: type[Optimizer] = SGD, **settings: Any) -> list[dict[str, Any]]:
+    """The groups of a state, as a checkpoint has them."""
+    weights = nn.Linear(2, 3).parameters()
+    return kind(weights, **{'lr': 0.1, **settings}).state_dict()['param_groups']
+
+
+@pytest.mark.parametrize('kind', [SGD, Adam, AdamW])
+def test_the_same_is_no_change(kind: type[Optimizer]) -> None:
+    check_groups(groups(kind), groups(kind))
+    assert changed_settings(groups(kind), groups(kind)) == []
+
+
+def test_changes_are_named_with_both_values() -> None:
+    old, new = groups(Adam, betas=(0.9, 0.99)), groups(Adam, lr=0.2, betas=[0.8, 0.99])
+    assert changed_settings(old, new) == [
+        'lr 0.2 (checkpoint 0.1)',
+        'betas (0.8, 0.99) (checkpoint (0.9, 0.99))',
+    ]
+
+
+def test_rates_under_a_schedule_are_compared_by_their_start() -> None:
+    old, new = groups(lr=0.003), groups(lr=0.05)
+    old[0]['initial_lr'] = new[0]['initial_lr'] = 0.1
+    assert changed_settings(old, new) == []
+    new[0]['initial_lr'] = 0.2
+    assert changed_settings(old, new) == ['lr 0.2 (checkpoint 0.1)']
+    # Without a schedule now, the config's rate is what the other one started from.
+    assert changed_settings(old, groups(lr=0.1)) == []
+
+
+def test_a_rate_may_be_a_tensor_and_switches_do_not_count() -> None:
+    old = groups(lr=torch.tensor(0.5, dtype=torch.float64))
+    assert changed_settings(old, groups(lr=0.5, nesterov=False)) == []
+    old[0]['foreach'] = True
+    assert changed_settings(old, groups(lr=0.5)) == []
+
+
+@pytest.mark.parametrize(
+    ('old', 'new', 'lacking'),
+    [(SGD, AdamW, 'betas'), (Adam, SGD, 'momentum')],
+)
+def test_another_kind_is_refused_since_the_first_step_would_fail(
+    old: type[Optimizer], new: type[Optimizer], lacking: str
+) -> None:
+    with pytest.raises(ValueError, match=f"another optimizer, whose state has no '{lacking}'"):
+        check_groups(groups(old), groups(new))
+    weight = nn.Parameter(torch.ones(1))
+    optimizer = new([weight], lr=0.1)
+    stored = old([weight], lr=0.1).state_dict()
+    optimizer.load_state_dict(stored)
+    weight.sum().backward()
+    with pytest.raises(KeyError, match=lacking):
+        optimizer.step()
+
+
+def test_switches_of_newer_versions_may_be_missing() -> None:
+    old = groups(AdamW)
+    for name in ('foreach', 'capturable', 'amsgrad', 'decoupled_weight_decay'):
+        old[0].pop(name, None)
+    check_groups(old, groups(AdamW))
+
+
+def test_other_weights_are_refused() -> None:
+    two = [{**groups()[0], 'params': [0]}, {**groups()[0], 'params': [1]}]
+    with pytest.raises(ValueError, match='2 weights in 2 groups and that of the config has 2 weig'):
+        check_groups(two, groups())
