@@ -16,7 +16,6 @@ from mmshufflemix.dataset_check import (
 from mmshufflemix.dataset_check.readers.config import read_config_splits
 from mmshufflemix.dataset_check.readers.folder import read_folder
 from mmshufflemix.files import check_writable, write_json
-from mmshufflemix.option_types import whole_number
 from mmshufflemix.prepare import read_config
 
 from mmengine.config import DictAction
@@ -36,11 +35,7 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument('--strict', action='store_true', help='warnings count as errors')
     parser.add_argument('--no-pictures', action='store_true', help='check labels and names only')
     parser.add_argument(
-        '--workers',
-        type=whole_number(1, 256),
-        default=1,
-        metavar='N',
-        help='threads that decode (default: 1)',
+        '--workers', type=int, default=1, metavar='N', help='threads that decode (default: 1)'
     )
     parser.add_argument(
         '--cfg-options', nargs='+', action=DictAction, help='change settings of the config'

@@ -12,7 +12,7 @@ from mmshufflemix.label_graph import (
     draw_label_graph,
     save_label_graph,
 )
-from mmshufflemix.option_types import SEED, whole_number
+from mmshufflemix.option_types import SEED
 from mmshufflemix.pictures import check_picture_file
 from mmshufflemix.prepare import read_config
 
@@ -33,12 +33,7 @@ def parse_args() -> argparse.Namespace:
         help="class vectors without such a file: from the labels' co-occurrence, or drawn "
         '(default: ppmi)',
     )
-    parser.add_argument(
-        '--dim',
-        type=whole_number(1, 10**4),
-        default=300,
-        help='length of the vectors (default: 300)',
-    )
+    parser.add_argument('--dim', type=int, default=300, help='length of the vectors (default: 300)')
     parser.add_argument('--seed', type=SEED, default=0, help='seed of all draws (default: 0)')
     parser.add_argument(
         '--threshold',

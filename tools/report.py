@@ -9,7 +9,6 @@ from pathlib import Path
 
 from mmshufflemix.cli import new_parser, run_cli
 from mmshufflemix.files import check_writable
-from mmshufflemix.option_types import whole_number
 from mmshufflemix.report import Sources, write_report
 
 
@@ -32,10 +31,7 @@ def parse_args() -> argparse.Namespace:
         '--config', metavar='FILE', type=Path, help='config (default: the one left in WORK_DIR)'
     )
     parser.add_argument(
-        '--top',
-        type=whole_number(1, 1000),
-        default=5,
-        help='mistakes shown in each list (default: 5)',
+        '--top', type=int, default=5, help='mistakes shown in each list (default: 5)'
     )
     parser.add_argument(
         '--pictures',
