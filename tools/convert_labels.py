@@ -52,7 +52,7 @@ def parse_args() -> argparse.Namespace:
     csv.add_argument(
         '--separator',
         help='what divides class names in a cell; "space" for spaces (default: the first of ; | , '
-        'that occurs in the column, else spaces)',
+        'that occurs in the column; spaces are not cut at unless you say so)',
     )
     voc = parser.add_argument_group('VOC')
     voc.add_argument(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -60,7 +61,7 @@ def check_tellable(names: Iterable[str]) -> None:
     """
     seen: dict[str, str] = {}
     for name in names:
-        key = ''.join(name.casefold().split())
+        key = unicodedata.normalize('NFC', ''.join(name.casefold().split()))
         if not key or not name.isprintable():
             raise ValueError(
                 f'the class name {name!r} is blank or has characters that cannot be printed; '
@@ -69,8 +70,8 @@ def check_tellable(names: Iterable[str]) -> None:
         other = seen.setdefault(key, name)
         if other != name:
             raise ValueError(
-                f'the class names {other!r} and {name!r} differ only by case or spaces; write '
-                'them alike, or give one of them another name'
+                f'the class names {other!r} and {name!r} differ only by case or spaces, or by how '
+                'accents are stored; write them alike, or give one of them another name'
             )
 
 

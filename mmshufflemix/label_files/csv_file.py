@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from mmshufflemix.text import repeated, some
 __all__ = ['CsvCells', 'read_cells']
 
 _DELIMITERS = (',', ';', '\t')
+_EXCEL_HINT = re.compile(r'"?sep=.?"?')
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,8 @@ class CsvCells:
 def read_cells(path: str | Path) -> CsvCells:
     """Read a CSV file with a header row; blank rows and wholly blank columns are left out.
 
-    The delimiter is that of comma, semicolon and tab which gives the first row the most cells.
+    The delimiter is that of comma, semicolon and tab which gives the first row the most cells,
+    and rather one that gives all rows as many, since a quoted name may hold the others.
 
     Raises:
         FileNotFoundError: If there is no such file.
@@ -47,7 +50,9 @@ def read_cells(path: str | Path) -> CsvCells:
             the header, a quote is not closed, or column names are blank or repeated.
     """
     lines = read_lines(path)
-    delimiter = max(_DELIMITERS, key=lambda sign: _width(lines, sign))
+    if _EXCEL_HINT.fullmatch(lines[0].strip()) and any(line.strip() for line in lines[1:]):
+        lines[0] = ''
+    delimiter = max(_DELIMITERS, key=lambda sign: (_fits(lines, sign), _width(lines, sign)))
     (_, header), *rows = _parse(lines, delimiter, path)
     while header and not header[-1]:
         header.pop()
@@ -79,6 +84,17 @@ def _width(lines: Sequence[str], delimiter: str) -> int:
         return len(next(_reader(lines, delimiter, strict=False)))
     except csv.Error:
         return 0
+
+
+def _fits(lines: Sequence[str], delimiter: str) -> bool:
+    """Tell whether a delimiter divides the lines into a table of several columns."""
+    try:
+        header, *rows = [cells for cells in _reader(lines, delimiter, strict=True) if any(cells)]
+    except csv.Error:
+        return False
+    # A delimiter that ends every line makes no column.
+    width = max((place for place, cell in enumerate(header, 1) if cell.strip()), default=0)
+    return width > 1 and all(len(row) >= width and not any(row[width:]) for row in rows)
 
 
 def _parse(lines: Sequence[str], delimiter: str, path: str | Path) -> list[tuple[str, list[str]]]:

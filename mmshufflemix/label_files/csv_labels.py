@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from mmshufflemix.label_files.csv_file import CsvCells, read_cells
-from mmshufflemix.label_files.table import LabelRow, LabelTable, unique
+from mmshufflemix.label_files.separators import split_names
+from mmshufflemix.label_files.table import LabelRow, LabelTable
 from mmshufflemix.text import some
 
-__all__ = ['SEPARATORS', 'read_csv_labels', 'split_names']
-
-SEPARATORS = (';', '|', ',')
+__all__ = ['read_csv_labels']
 
 _IMAGE_COLUMN = re.compile(
     r'(image|img|picture|photo|file)(s|name|file|path|id)?|filepath|path', re.IGNORECASE
@@ -40,12 +39,14 @@ def read_csv_labels(
         path: The file.
         image_column: Name of the column of the pictures.
         label_column: Name of a column with class names.
-        separator: What divides the names in a cell, see :func:`split_names`.
-        classes: The classes that 0/1 columns must have, and names that may have spaces.
+        separator: What divides the names in a cell, see
+            :func:`~mmshufflemix.label_files.separators.split_names`.
+        classes: The classes that 0/1 columns must have, and names that are not divided.
 
     Raises:
         FileNotFoundError: If there is no such file.
-        ValueError: If the file is malformed, a column is unknown, or a cell is not 0 or 1.
+        ValueError: If the file is malformed, a column is unknown, a cell is not 0 or 1, or names
+            may be divided by spaces or hold them.
     """
     table = read_cells(path)
     pictures = _image_index(table, image_column)
@@ -58,7 +59,10 @@ def read_csv_labels(
                 'column of class names by --label-column, or leave --separator out'
             )
         return _read_matrix(table, pictures, others, classes)
-    labels, note = split_names(table.column(names), separator, classes or ())
+    try:
+        labels, note = split_names(table.column(names), separator, classes or ())
+    except ValueError as error:
+        raise ValueError(f"in column {table.header[names]!r} of '{path}' {error}") from error
     unused = [table.header[index] for index in others if index != names]
     notes = [
         f'the class names are in the column {table.header[names]!r}, {note}',
@@ -69,29 +73,6 @@ def read_csv_labels(
         for (where, cells), found in zip(table.rows, labels, strict=True)
     ]
     return LabelTable(rows, notes=tuple(notes))
-
-
-def split_names(
-    cells: Sequence[str], separator: str | None = None, known: Collection[str] = ()
-) -> tuple[list[tuple[str, ...]], str]:
-    """Divide cells into class names.
-
-    Args:
-        cells: One for each picture; a blank one has no names.
-        separator: What divides them. None takes the first of ``;``, ``|`` and ``,`` that occurs
-            in any cell, else spaces. ``space`` stands for any spaces.
-        known: Names that spaces do not divide, if they are all of a cell.
-
-    Returns:
-        The names of each cell, and how they were divided.
-    """
-    sign = separator or next((s for s in SEPARATORS if any(s in cell for cell in cells)), 'space')
-    if sign.isspace() or sign == 'space':
-        spaced = next((c for c in cells if len(c.split()) > 1 and c not in known), None)
-        hint = f' (--separator ";" keeps {spaced!r} whole)' if spaced else ''
-        names = [unique([cell] if cell in known else cell.split()) for cell in cells]
-        return names, f'divided by spaces{hint}'
-    return [unique(cell.split(sign)) for cell in cells], f'divided by {sign!r}'
 
 
 def _image_index(table: CsvCells, wanted: str | None) -> int:

@@ -10,6 +10,7 @@ from mmshufflemix.datasets.coco_multi_label import COCOMultiLabel
 from mmshufflemix.datasets.voc_files import read_image_list, read_objects
 from mmshufflemix.datasets.voc_multi_label import VOCMultiLabel
 from mmshufflemix.label_files.table import LabelRow, LabelTable
+from mmshufflemix.text import some
 
 __all__ = ['read_coco_labels', 'read_voc_labels']
 
@@ -30,11 +31,18 @@ def read_voc_labels(
         FileNotFoundError: If the list or annotation files are missing.
         ValueError: If a file is malformed or has a class not in ``classes``.
     """
+    names = read_image_list(os.path.join(root, 'ImageSets', 'Main', f'{image_list}.txt'))
+    files = [os.path.join(root, 'Annotations', f'{name}.xml') for name in names]
+    present = [file for file in files if os.path.isfile(file)]
+    used = sorted({name for file in present for name, _ in read_objects(file)})
     if classes is None:
-        names = read_image_list(os.path.join(root, 'ImageSets', 'Main', f'{image_list}.txt'))
-        files = [os.path.join(root, 'Annotations', f'{name}.xml') for name in names]
-        present = [file for file in files if os.path.isfile(file)]
-        classes = sorted({name for file in present for name, _ in read_objects(file)})
+        classes = used
+    unknown = [name for name in used if name not in classes]
+    if unknown:
+        raise ValueError(
+            f"objects in the list {image_list} of '{root}' have classes that are not in --classes: "
+            f'{some(unknown)}; add them, or leave --classes out to take all'
+        )
     dataset = VOCMultiLabel(
         str(root), image_list, metainfo={'classes': tuple(classes)}, test_mode=True, pipeline=[]
     )

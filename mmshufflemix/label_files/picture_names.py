@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
@@ -60,7 +61,9 @@ class PictureFolder:
                 f"the folder '{folder}' has no picture ({', '.join(PICTURE_ENDINGS)}); set "
                 '--images to the folder of the pictures'
             )
-        self._known = set(self.names)
+        # An accent may be a sign of its own (macOS) or not.
+        self._known = {unicodedata.normalize('NFC', name): name for name in self.names}
+        self._known |= {name: name for name in self.names}
         self._by_stem = _group_by_stem(self.names)
 
     def find(self, name: str, where: str) -> str | None:
@@ -72,11 +75,12 @@ class PictureFolder:
             ValueError: If the name leads out of the folder, or several endings fit.
         """
         name = safe_name(name, where)
-        if name in self._known:
-            return name
+        for form in (name, unicodedata.normalize('NFC', name)):
+            if form in self._known:
+                return self._known[form]
         if name.lower().endswith(PICTURE_ENDINGS):
             return None
-        matches = self._by_stem.get(name, [])
+        matches = self._by_stem.get(unicodedata.normalize('NFC', name), [])
         if len(matches) > 1:
             raise ValueError(
                 f'{where} names the picture {name!r}, which could be {" or ".join(matches)}; '
@@ -90,5 +94,6 @@ def _group_by_stem(names: Iterable[str]) -> dict[str, list[str]]:
     for name in names:
         path = PurePosixPath(name)
         if path.suffix.lower() in _TRIED_ENDINGS:
-            groups[str(path.with_suffix(''))].append(name)
+            stem = unicodedata.normalize('NFC', str(path.with_suffix('')))
+            groups[stem].append(name)
     return groups

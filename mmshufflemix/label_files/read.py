@@ -102,4 +102,4 @@ def read_labels_of(
         return read_voc_labels(source, options.image_list or 'trainval', classes)
     if kind == 'coco':
         return read_coco_labels(source, classes)
-    return read_list_labels(source) if kind == 'list' else read_class_folders(source)
+    return read_list_labels(source, classes) if kind == 'list' else read_class_folders(source)

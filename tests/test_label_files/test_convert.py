@@ -167,7 +167,10 @@ def test_chosen_classes(tmp_path: Path, images: Path) -> None:
         ('a: traffic light, trafficlight\n', 'differ only by case or spaces'),
         ('a.jpg\n', 'none of the 1 pictures has a label'),
         ('a: cat\x1b[31m\n', 'cannot be printed'),
+        ('a: \u00e9clair, e\u0301clair\n', 'or by how accents are stored'),
         ('# nothing\n', 'only comments'),
+        ('a traffic light, bus\n', "line 1 .*'traffic light' may be one class or 2; write"),
+        ('a x traffic light\nb traffic light\n', "'traffic light' in line 1 .* never occur apart"),
     ],
 )
 def test_class_names_that_cannot_be_used(
@@ -175,6 +178,23 @@ def test_class_names_that_cannot_be_used(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         convert_labels(write_list(tmp_path, text), images)
+
+
+def test_labels_of_a_list_that_occur_apart_or_are_known(tmp_path: Path, images: Path) -> None:
+    expected = {'a.jpg': ['cat', 'dog'], 'b.PNG': ['cat', 'dog']}
+    path = write_list(tmp_path, 'a cat dog\nb.PNG dog, cat\n')
+    assert rows_of(convert_labels(path, images).content) == expected
+    path = write_list(tmp_path, 'a cat dog\nb.PNG cat dog\n')
+    assert rows_of(convert_labels(path, images, classes=['cat', 'dog']).content) == expected
+
+
+def test_accents_of_another_system(tmp_path: Path) -> None:
+    images = write_images(tmp_path / 'images', ['\u00e9clair.jpg', 're\u0301sume\u0301.png'])
+    path = write_list(tmp_path, 'e\u0301clair.jpg cat\nr\u00e9sum\u00e9 dog\n')
+    assert rows_of(convert_labels(path, images).content) == {
+        '\u00e9clair.jpg': ['cat'],
+        're\u0301sume\u0301.png': ['dog'],
+    }
 
 
 def test_repeated_class_names_are_refused() -> None:
@@ -216,6 +236,8 @@ def test_voc_tree(tmp_path: Path) -> None:
             {'img_path': '1.jpg', 'gt_label': [1], 'gt_label_difficult': [0]},
         ],
     }
+    with pytest.raises(ValueError, match='not in --classes: cat; add them, or leave --classes'):
+        convert_labels(root, classes=['dog'])
     options = ReadOptions(image_list='test')
     content = convert_labels(root, classes=['dog'], options=options).content
     assert content['data_list'] == [{'img_path': '2.jpg', 'gt_label': []}]

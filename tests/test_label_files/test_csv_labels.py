@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mmshufflemix.label_files.csv_labels import read_csv_labels, split_names
+from mmshufflemix.label_files.csv_labels import read_csv_labels
 
 EXPECTED = {'a.jpg': ('cat',), 'b.jpg': ('cat', 'dog'), 'c.jpg': ()}
 
@@ -34,7 +34,7 @@ def labels_of(path: Path, **options: str) -> dict[str, tuple[str, ...]]:
         'image,labels\na.jpg,cat\nb.jpg,cat;dog\nc.jpg,\n',
         'image,labels\na.jpg,cat\nb.jpg,"cat, dog"\nc.jpg,""\n',
         'image;tags;author\na.jpg;cat;Eve\nb.jpg;dog|cat|;Bob\nc.jpg;;\n',
-        'image,stuff\na.jpg,cat\nb.jpg,cat dog\nc.jpg,\n',
+        'sep=;\r\nimage;stuff\r\na.jpg;cat\r\nb.jpg;"cat;dog"\r\nc.jpg;\r\n',
         'image\tlabels\na.jpg\tcat\nb.jpg\tcat, dog, cat\nc.jpg\t\n',
     ],
 )
@@ -68,16 +68,23 @@ def test_places_are_lines_of_the_file(tmp_path: Path) -> None:
     ]
 
 
-def test_the_first_separator_of_the_rule_counts() -> None:
-    assert split_names(['a,b', 'c;d']) == ([('a,b',), ('c', 'd')], "divided by ';'")
-    names, how = split_names(['traffic light', 'bus'])
-    assert names == [('traffic', 'light'), ('bus',)]
-    assert "keeps 'traffic light' whole" in how
-    assert split_names(['traffic light'], ';')[0] == [('traffic light',)]
-    names, how = split_names(['traffic light', 'bus van'], known=['traffic light', 'bus', 'van'])
-    assert names == [('traffic light',), ('bus', 'van')]
-    assert "keeps 'bus van' whole" in how
-    assert split_names(['a  b'], 'space')[0] == [('a', 'b')]
+def test_names_of_columns_may_hold_other_delimiters(tmp_path: Path) -> None:
+    path = write(tmp_path, '\ufeffimage,"a;b;c","d, e"\r\na.jpg,1,0\r\nb.jpg,0,1\r\n')
+    assert read_csv_labels(path).classes == ('a;b;c', 'd, e')
+    assert labels_of(path) == {'a.jpg': ('a;b;c',), 'b.jpg': ('d, e',)}
+
+
+def test_names_with_spaces_are_never_cut_unasked(tmp_path: Path) -> None:
+    path = write(tmp_path, 'image,labels\na,traffic light\nb,bus\n')
+    with pytest.raises(ValueError, match=r"in column 'labels' of .*'traffic light' may be one"):
+        read_csv_labels(path)
+    assert labels_of(path, separator=';') == {'a': ('traffic light',), 'b': ('bus',)}
+    assert labels_of(path, separator='space') == {'a': ('traffic', 'light'), 'b': ('bus',)}
+    known = ['bus', 'traffic light']
+    assert [row.labels for row in read_csv_labels(path, classes=known).rows] == [
+        ('traffic light',),
+        ('bus',),
+    ]
 
 
 @pytest.mark.parametrize(
