@@ -15,6 +15,7 @@ import pytest
 import torch
 from mmengine.config import Config
 from mmpretrain.registry import MODELS
+from PIL import Image
 
 from mmshufflemix import __version__
 from mmshufflemix.export import run as export_run
@@ -117,7 +118,52 @@ def test_example_needs_only_three_packages() -> None:
         elif isinstance(node, ast.ImportFrom):
             found.add(str(node.module).split('.')[0])
     assert found - set(sys.stdlib_module_names) == {'numpy', 'onnxruntime', 'PIL'}
-    assert len(EXAMPLE.read_text().splitlines()) < 70
+    assert len(EXAMPLE.read_text().splitlines()) < 100
+
+
+def test_example_goes_on_after_a_bad_picture(
+    mlgcn: tuple[str, str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    first, second = write_pictures(Path('in'), 2)
+    Path('cut.png').write_bytes(Path(first).read_bytes()[:200])
+    Path('text.jpg').write_text('no picture')
+    command = [sys.executable, EXAMPLE, mlgcn[2], first, 'cut.png', 'gone.jpg', 'text.jpg', 'in']
+    done = subprocess.run([*command, second], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert [line.split(':')[0] for line in done.stdout.splitlines()] == [first, second]
+    *skipped, error = done.stderr.splitlines()
+    assert skipped[0].startswith('skipped cut.png: ')
+    assert skipped[1:] == [
+        'skipped gone.jpg: no such file or directory',
+        'skipped text.jpg: cannot be decoded as a picture',
+        'skipped in: is a directory',
+    ]
+    assert error.startswith('error: 4 of 6 pictures could not be read and were skipped (cut.png: ')
+    assert 'Error' not in done.stderr
+    done = subprocess.run([*command[:2], 'gone.onnx', first], capture_output=True, text=True)
+    assert done.returncode == 1
+    [line] = done.stderr.splitlines()
+    assert line.startswith('error: this model cannot be used')
+    assert 'gone.onnx' in line
+
+
+def test_example_turns_pictures_as_testing_does(
+    mlgcn: tuple[str, str, Path], tmp_path: Path
+) -> None:
+    config, checkpoint, path = mlgcn
+    [picture] = write_pictures(tmp_path, 1, size=(24, 32))
+    turn = Image.Exif()
+    turn[0x0112] = 6  # orientation: show it turned by 90 degrees
+    with Image.open(picture) as image:
+        image.save(picture, exif=turn)
+    done = subprocess.run(
+        [sys.executable, EXAMPLE, path, picture], capture_output=True, text=True, check=True
+    )
+    [result] = MultiLabelInferencer(config, checkpoint, 'cpu', THRESHOLDS)(picture)
+    pairs = zip(result['names'], result['scores'], strict=True)
+    labels = ', '.join(f'{name} {score:.3f}' for name, score in pairs) or 'no label'
+    assert done.stdout == f'{picture}: {labels}\n'
 
 
 def test_preact_resnet_with_bgr_input_and_one_label(
