@@ -27,7 +27,7 @@ _NAME_WIDTH = 26
 _STRENGTH = 0.7
 
 
-def draw_heat_maps(path: str | Path, heat: HeatMaps, method: str, marked: bool = True) -> None:
+def draw_heat_maps(path: str | Path, heat: HeatMaps, method: str, asked: bool = False) -> None:
     """Draw the picture and a panel for each class, three in a row.
 
     The stronger the heat, the more it covers the picture; a dashed line surrounds the part that the
@@ -37,7 +37,7 @@ def draw_heat_maps(path: str | Path, heat: HeatMaps, method: str, marked: bool =
         path: PNG file to write.
         heat: What to draw.
         method: Its name, for the note.
-        marked: Whether to say of classes that they are below their threshold.
+        asked: Whether the classes were asked for, predicted or not.
     """
     count = 1 + len(heat.names)
     columns = min(_COLUMNS, count)
@@ -56,21 +56,23 @@ def draw_heat_maps(path: str | Path, heat: HeatMaps, method: str, marked: bool =
         if index == 0:
             _title(axes, 'network input' if heat.unknown else 'picture')
         else:
-            _draw_class(axes, heat, index - 1, marked)
+            _draw_class(axes, heat, index - 1, asked)
         _outline(axes, heat)
     figure.text(_MARGIN / width, 0.08 / height, _note(heat, method), fontsize=7, parse_math=False)
     save_figure(figure, path, dpi=110)
 
 
-def _draw_class(axes: Axes, heat: HeatMaps, index: int, marked: bool) -> None:
+def _draw_class(axes: Axes, heat: HeatMaps, index: int, asked: bool) -> None:
     values = heat.maps[index]
     axes.imshow(values, cmap='turbo', vmin=0, vmax=1, alpha=_STRENGTH * np.sqrt(values))
     whole = printable(heat.names[index])
     name = textwrap.shorten(whole, _NAME_WIDTH, placeholder='...')
     name = name if name != '...' else whole[: _NAME_WIDTH - 3] + '...'
     remarks = []
-    if marked and not heat.reached[index]:
-        remarks.append('highest, below its threshold')
+    if not heat.reached[index]:
+        remarks.append(f'{"not predicted" if asked else "highest"}, below its threshold')
+    elif asked:
+        remarks.append('predicted')
     if not values.any():
         remarks.append('nothing speaks for it')
     _title(axes, f'{name}  {heat.scores[index]:.2f}', ', '.join(remarks))

@@ -42,12 +42,13 @@ def explain_pictures(
         classes: See :func:`~mmshufflemix.explain.heat_maps.heat_maps`.
         method: Likewise.
         layer: Likewise.
-        raw: Write also an ``.npz`` file with ``maps`` (n, H, W) of the picture's size, ``names``
-            and ``scores``.
+        raw: Write also an ``.npz`` file with ``maps`` (n, H, W) of the picture's size, ``names``,
+            ``scores`` and ``reached``.
 
     Returns:
-        Pairs of a path and the ``names`` and ``scores`` of what is explained, and what was wrong
-        with each picture that was left out, which is printed to stderr too.
+        Pairs of a path and the ``names`` and ``scores`` of what is explained, with ``reached``,
+        whether each is predicted; and what was wrong with each picture that was left out, which
+        is printed to stderr too.
 
     Raises:
         ImportError: If the package grad-cam is missing.
@@ -72,15 +73,23 @@ def explain_pictures(
         with still(inferencer.model):
             heat = explain_loaded(inferencer, loaded, labels, method, found, side)
         found = heat.layer
-        draw_heat_maps(file, heat, method, marked=not classes)
+        draw_heat_maps(file, heat, method, asked=bool(classes))
         if raw:
             _write_raw(file.with_suffix('.npz'), heat)
-        explained.append((path, {'names': heat.names, 'scores': heat.scores}))
+        explained.append(
+            (path, {'names': heat.names, 'scores': heat.scores, 'reached': heat.reached})
+        )
     return explained, faults
 
 
 def _write_raw(path: Path, heat: HeatMaps) -> None:
     buffer = io.BytesIO()
     names = np.array(heat.names, dtype=np.str_)
-    np.savez_compressed(buffer, maps=heat.maps, names=names, scores=np.array(heat.scores))
+    np.savez_compressed(
+        buffer,
+        maps=heat.maps,
+        names=names,
+        scores=np.array(heat.scores),
+        reached=np.array(heat.reached, dtype=bool),
+    )
     write_bytes(path, buffer.getvalue())

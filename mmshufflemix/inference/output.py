@@ -54,13 +54,20 @@ def write_predictions(path: str | Path, predictions: Predictions, classes: Seque
 
 
 def format_table(predictions: Predictions) -> str:
-    """Align paths and their labels under a header; ``-`` stands for no label."""
+    """Align paths and their labels under a header; ``-`` stands for no label.
+
+    Where a result has ``reached``, labels below their threshold are marked.
+    """
     paths = [printable(path) for path, _ in predictions]
     width = max([len('picture'), *map(len, paths)])
     lines = [f'{"picture":<{width}}  labels']
     for path, (_, result) in zip(paths, predictions, strict=True):
-        pairs = zip(result['names'], result['scores'], strict=True)
-        text = ', '.join(f'{printable(name)} {score:.2f}' for name, score in pairs)
+        reached = result.get('reached') or [True] * len(result['names'])
+        labels = zip(result['names'], result['scores'], reached, strict=True)
+        text = ', '.join(
+            f'{printable(name)} {score:.2f}{"" if enough else " (below its threshold)"}'
+            for name, score, enough in labels
+        )
         lines.append(f'{path:<{width}}  {text or "-"}')
     return '\n'.join(lines)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.axes import Axes
 from PIL import Image
 
 from mmshufflemix.explain import HeatMaps
@@ -30,8 +31,8 @@ def heat(count: int, size: tuple[int, int] = (60, 90)) -> HeatMaps:
     )
 
 
-def drawn(path: Path, heat: HeatMaps, marked: bool = True) -> np.ndarray:
-    draw_heat_maps(path, heat, 'gradcam', marked)
+def drawn(path: Path, heat: HeatMaps, asked: bool = False) -> np.ndarray:
+    draw_heat_maps(path, heat, 'gradcam', asked)
     with Image.open(path) as picture:
         return np.asarray(picture.convert('RGB')).astype(int)
 
@@ -53,18 +54,36 @@ def test_three_panels_in_a_row(count: int, rows: int, columns: int, tmp_path: Pa
 def test_every_remark_shows(tmp_path: Path) -> None:
     plain = heat(1)
     first = drawn(tmp_path / 'a.png', plain)
-    for other, marked in (
+    for other, asked in (
+        (replace(plain, reached=[False]), False),
         (replace(plain, reached=[False]), True),
-        (replace(plain, maps=plain.maps * 0), True),
-        (replace(plain, seen=(20, 5, 70, 55)), True),
-        (replace(plain, unknown=('RandomFlip',)), True),
-        (replace(plain, names=['a very long name of a class ' * 4]), True),
+        (plain, True),
+        (replace(plain, maps=plain.maps * 0), False),
+        (replace(plain, seen=(20, 5, 70, 55)), False),
+        (replace(plain, unknown=('RandomFlip',)), False),
+        (replace(plain, names=['a very long name of a class ' * 4]), False),
     ):
-        image = drawn(tmp_path / 'b.png', other, marked)
+        image = drawn(tmp_path / 'b.png', other, asked)
         assert image.shape[1] == first.shape[1]
         assert image.shape != first.shape or (image != first).any()
-    same = drawn(tmp_path / 'b.png', replace(plain, reached=[False]), False)
-    np.testing.assert_array_equal(same, first)
+
+
+@pytest.mark.parametrize(
+    ('asked', 'reached', 'remark'),
+    [
+        (False, True, None),
+        (False, False, 'highest, below its threshold'),
+        (True, True, 'predicted'),
+        (True, False, 'not predicted, below its threshold'),
+    ],
+)
+def test_a_panel_says_whether_its_class_is_predicted(
+    asked: bool, reached: bool, remark: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remarks = []
+    monkeypatch.setattr(Axes, 'annotate', lambda axes, text, *args, **options: remarks.append(text))
+    draw_heat_maps(tmp_path / 'p.png', replace(heat(1), reached=[reached]), 'gradcam', asked)
+    assert remarks == ([remark] if remark else [])
 
 
 @pytest.mark.parametrize('size', [(40, 900), (900, 40), (500, 500)])

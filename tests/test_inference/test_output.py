@@ -66,6 +66,10 @@ def test_table_and_ending() -> None:
         'b/1.jpg  =cmd() 0.75, dog, "big" 0.50',
         '-a.jpg   -',
     ]
+    marked = {'names': ['cat', 'dog'], 'scores': [0.75, 0.25], 'reached': [True, False]}
+    assert format_table([('a.jpg', marked)]).splitlines()[1] == (
+        'a.jpg    cat 0.75, dog 0.25 (below its threshold)'
+    )
     with pytest.raises(ValueError, match=r"\.jsonl or \.csv, got 'out\.json'"):
         check_output('out.json')
 

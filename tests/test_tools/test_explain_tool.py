@@ -96,9 +96,27 @@ def test_without_a_prediction_the_highest_class_is_shown(
     run_tool('explain', *model, picture, '-o', tmp_path / 'out', '--threshold', '1', '--raw')
     scores = MultiLabelInferencer(*model)(picture)[0]['all_scores']
     name = ('cat', 'dog', 'owl')[int(scores.argmax())]
-    assert f'{picture}  {name} {scores.max():.2f}\n' in capsys.readouterr().out
+    assert (
+        f'{picture}  {name} {scores.max():.2f} (below its threshold)\n' in capsys.readouterr().out
+    )
     with np.load(tmp_path / 'out' / 'p0.npz') as found:
         assert found['names'].tolist() == [name]
+
+
+def test_a_class_that_is_only_asked_for_is_marked(
+    model: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    picture = write_pictures(tmp_path / 'in', 1)[0]
+    scores = MultiLabelInferencer(*model)(picture)[0]['all_scores']
+    low, middle, high = np.argsort(scores)
+    limit = str((scores[middle] + scores[high]) / 2)
+    names = [('cat', 'dog', 'owl')[k] for k in (high, low)]
+    arguments = [*model, picture, '-o', tmp_path / 'out', '--threshold', limit, '--raw']
+    run_tool('explain', *arguments, '--classes', *names)
+    text = f'{names[0]} {scores[high]:.2f}, {names[1]} {scores[low]:.2f} (below its threshold)'
+    assert f'{picture}  {text}\n' in capsys.readouterr().out
+    with np.load(tmp_path / 'out' / 'p0.npz') as found:
+        assert found['reached'].tolist() == [True, False]
 
 
 def test_mistakes_are_one_sentence(
