@@ -51,9 +51,13 @@ class CheckResult:
         return sum(len(found.items) for found in self.findings if found.severity == severity)
 
     def number(self, severity: str) -> str:
-        """Write the count out, such as '1 error'."""
+        """Write the count out, such as '1 error' or '3 errors in 2 findings'."""
         count = self.count(severity)
-        return f'{count} {severity}{"" if count == 1 else "s"}'
+        findings = sum(found.severity == severity for found in self.findings)
+        text = f'{count} {severity}{"" if count == 1 else "s"}'
+        if count != findings:
+            text += f' in {findings} finding{"" if findings == 1 else "s"}'
+        return text
 
 
 def check_dataset(dataset: DataSet, with_pictures: bool = True, workers: int = 1) -> CheckResult:

@@ -8,7 +8,9 @@ import numpy as np
 
 from mmshufflemix.dataset_check.findings import Fault, Finding, gather
 from mmshufflemix.dataset_check.labels import class_list_faults, label_faults, label_statistics
-from mmshufflemix.dataset_check.rows import Row, Split
+from mmshufflemix.dataset_check.report import format_report
+from mmshufflemix.dataset_check.rows import DataSet, Row, Split
+from mmshufflemix.dataset_check.run import check_dataset
 from mmshufflemix.text import printable
 from tests.test_dataset_check.folders import CLASSES, items
 
@@ -85,3 +87,18 @@ def test_findings_are_one_line_with_errors_first() -> None:
 
 def test_control_characters_and_broken_names_are_not_printed() -> None:
     assert printable('a\x1b[31m\nb\udcff') == 'a?[31m b?'
+
+
+def test_the_summary_counts_cases_and_the_findings_that_list_them() -> None:
+    """Two pictures without labels and three rare classes are five warnings in two findings."""
+    split = split_of((0, 1), (2,), (), ())
+    result = check_dataset(DataSet('set', 'by hand', [split]), with_pictures=False)
+    *_, findings, summary = format_report(result).split('\n\n')
+    assert len(findings.splitlines()) == 2
+    assert summary.startswith('0 errors, 5 warnings in 2 findings')
+    split = split_of((0, 1), (2,), ())
+    result = check_dataset(DataSet('set', 'by hand', [split]), with_pictures=False)
+    assert result.number('warning') == '4 warnings in 2 findings'
+    split = split_of(*[(0,), (1,), (2,)] * 12, ())
+    result = check_dataset(DataSet('set', 'by hand', [split]), with_pictures=False)
+    assert result.number('warning') == '1 warning'
