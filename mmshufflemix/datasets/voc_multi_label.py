@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from mmengine.logging import print_log
 from mmpretrain.datasets.categories import VOC2007_CATEGORIES
 from mmpretrain.registry import DATASETS
 
@@ -34,8 +36,8 @@ class VOCMultiLabel(CheckedMultiLabelDataset):
     - ``'negative'``: they are not;
     - ``'ignore'``: the image is left out, so that no loss and no mix ever sees a doubtful label.
 
-    An object whose class is not in ``classes`` is an error, since the XML files hold no list of
-    names that could tell a subset from a typing mistake.
+    An object whose class is not in ``classes`` is an error unless ``other_classes='skip'``, since
+    the XML files hold no list of names that could tell a subset from a typing mistake.
 
     Args:
         data_root: Folder with ``Annotations``, ``ImageSets/Main`` and ``JPEGImages``, such as
@@ -44,12 +46,14 @@ class VOCMultiLabel(CheckedMultiLabelDataset):
         difficult: Rule for training, see above.
         data_prefix: Other folders for ``img_path`` or ``ann_path``, relative to ``data_root``.
         img_suffix: Ending of the image files.
+        other_classes: ``'error'``, or ``'skip'`` to leave out objects whose class is not in
+            ``classes``; their number and classes are logged. Their images stay.
         **kwargs: Arguments of MMPretrain's ``BaseDataset``; ``metainfo=dict(classes=(...))`` names
             the classes of an own set.
 
     Raises:
-        ValueError: If ``difficult`` is unknown, objects have unknown classes, or a file is
-            malformed.
+        ValueError: If ``difficult`` or ``other_classes`` is unknown, objects have unknown classes,
+            or a file is malformed.
         FileNotFoundError: If the image list, annotation files or pictures are missing.
     """
 
@@ -62,13 +66,17 @@ class VOCMultiLabel(CheckedMultiLabelDataset):
         difficult: str = 'positive',
         data_prefix: Mapping[str, str] | None = None,
         img_suffix: str = '.jpg',
+        other_classes: str = 'error',
         **kwargs: Any,
     ) -> None:
         if difficult not in ('positive', 'negative', 'ignore'):
             raise ValueError(
                 f"difficult must be 'positive', 'negative' or 'ignore', got {difficult!r}"
             )
+        if other_classes not in ('error', 'skip'):
+            raise ValueError(f"other_classes must be 'error' or 'skip', got {other_classes!r}")
         self.difficult = difficult
+        self.other_classes = other_classes
         self.img_suffix = img_suffix
         super().__init__(
             ann_file=os.path.join('ImageSets', 'Main', f'{split}.txt'),
@@ -84,7 +92,7 @@ class VOCMultiLabel(CheckedMultiLabelDataset):
         require_files(xml_paths, 'annotation files')
         objects = [read_objects(path) for path in xml_paths]
         class_ids = self.class_to_idx
-        _check_known(objects, class_ids, self.ann_file)
+        objects = self._of_known_classes(objects, class_ids)
         data_list = []
         for name, found in zip(names, objects, strict=True):
             labels, difficult = split_difficult(found, class_ids)
@@ -102,6 +110,25 @@ class VOCMultiLabel(CheckedMultiLabelDataset):
             )
         return data_list
 
+    def _of_known_classes(
+        self, objects: list[list[tuple[str, bool]]], class_ids: Mapping[str, int]
+    ) -> list[list[tuple[str, bool]]]:
+        names = [name for found in objects for name, _ in found]
+        unknown = [name for name in names if name not in class_ids]
+        if not unknown:
+            return objects
+        text = (
+            f'{len(unknown)} of {len(names)} objects listed by {self.ann_file} have classes not in '
+            f'`classes`: {some(sorted(set(unknown)))}'
+        )
+        if self.other_classes == 'error':
+            raise ValueError(
+                f'{text}; name all classes of the set with metainfo=dict(classes=(...)), or leave '
+                "the other objects out with other_classes='skip' of each data set"
+            )
+        print_log(f'{text}; they are left out', logger='current', level=logging.WARNING)
+        return [[item for item in found if item[0] in class_ids] for found in objects]
+
 
 def split_difficult(
     objects: Sequence[tuple[str, bool]], class_ids: Mapping[str, int]
@@ -115,16 +142,3 @@ def split_difficult(
     certain = {class_ids[name] for name, difficult in objects if not difficult}
     present = {class_ids[name] for name, _ in objects}
     return sorted(certain), sorted(present - certain)
-
-
-def _check_known(
-    objects: Sequence[Sequence[tuple[str, bool]]], class_ids: Mapping[str, int], source: str
-) -> None:
-    names = [name for found in objects for name, _ in found]
-    unknown = [name for name in names if name not in class_ids]
-    if unknown:
-        raise ValueError(
-            f'{len(unknown)} of {len(names)} objects listed by {source} have classes not in '
-            f'`classes`: {some(sorted(set(unknown)))}; name all classes of the set with '
-            'metainfo=dict(classes=(...))'
-        )

@@ -78,7 +78,9 @@ def _check_numbers(model: Any, num_classes: int) -> None:
     if num_classes and isinstance(head, MultiLabelClsHead) and in_head != num_classes:
         raise ValueError(
             f'the training set has {num_classes} classes but the head has num_classes={in_head}; '
-            f'set model.head.num_classes and data_preprocessor.num_classes to {num_classes}.'
+            f'set model.head.num_classes and data_preprocessor.num_classes to {num_classes}; '
+            'for the configs in configs/custom that is one line, num_classes at the top of '
+            'configs/_base_/datasets/mine_json.py.'
         )
     preprocessor: Any = model.data_preprocessor
     if getattr(preprocessor, 'to_onehot', False) and preprocessor.num_classes != in_head:

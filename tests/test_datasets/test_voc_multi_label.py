@@ -76,6 +76,23 @@ def test_unknown_classes_are_counted(tmp_path):
         VOCMultiLabel(str(root), split='train')
 
 
+def test_other_classes_are_left_out_if_asked_for(tmp_path):
+    images = {
+        'a': [('zebra', False), ('cat', False)],
+        'b': [('ant', True), ('cat', True), ('dog', False)],
+        'c': [('ant', False)],
+    }
+    root = write_voc_tree(tmp_path, images, {'train': list(images)})
+    options = {'split': 'train', 'metainfo': {'classes': ('dog', 'cat')}}
+    with pytest.raises(ValueError, match=r"3 of 6 objects .* ant, zebra; .*other_classes='skip'"):
+        VOCMultiLabel(str(root), **options)
+    dataset = VOCMultiLabel(str(root), other_classes='skip', difficult='negative', **options)
+    assert labels(dataset) == [[1], [0], []]
+    assert [dataset.get_data_info(i)['gt_label_difficult'] for i in range(3)] == [[], [1], []]
+    with pytest.raises(ValueError, match="other_classes must be 'error' or 'skip', got 'ignore'"):
+        VOCMultiLabel(str(root), other_classes='ignore', **options)
+
+
 def test_unknown_rule(root):
     with pytest.raises(ValueError, match=r"difficult must be 'positive', .* got 'maybe'"):
         VOCMultiLabel(str(root), split='train', difficult='maybe')

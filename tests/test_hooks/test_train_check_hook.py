@@ -48,7 +48,8 @@ def test_training_needs_no_validation(tmp_path: Path) -> None:
         ),
         (
             {'model__head__num_classes': 5, 'data_preprocessor__num_classes': 5},
-            'the training set has 3 classes but the head has num_classes=5',
+            'the training set has 3 classes but the head has num_classes=5; set '
+            r'model.head.num_classes .* to 3; .* at the top of .*/mine_json\.py',
         ),
         (
             {'data_preprocessor__num_classes': 5},
