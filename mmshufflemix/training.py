@@ -2,16 +2,59 @@
 
 from __future__ import annotations
 
+import argparse
+
 from mmengine.config import Config
 
+from mmshufflemix.checkpoint import latest_checkpoint
 from mmshufflemix.hooks.class_check_hook import ClassCheckHook
 from mmshufflemix.hooks.pos_weight_hook import PosWeightHook
 from mmshufflemix.hooks.resume_check_hook import ResumeCheckHook
 from mmshufflemix.hooks.train_check_hook import TrainCheckHook, check_batches
 from mmshufflemix.interrupt import stoppable
-from mmshufflemix.launch import build_runner, with_download_hint
+from mmshufflemix.launch import (
+    build_runner,
+    set_loader_defaults,
+    set_work_dir,
+    with_download_hint,
+)
+from mmshufflemix.option_names import merge_options
+from mmshufflemix.prepare import drop_pretrained
 
-__all__ = ['run_training']
+__all__ = ['merge_train_args', 'run_training']
+
+
+def merge_train_args(cfg: Config, args: argparse.Namespace) -> Config:
+    """Write the arguments of tools/train.py into the config, in place.
+
+    Raises:
+        ValueError: If the config lacks what an argument needs.
+    """
+    cfg.launcher = args.launcher
+    set_work_dir(cfg, args)
+    if args.no_validate:
+        cfg.val_cfg = cfg.val_dataloader = cfg.val_evaluator = None
+    if args.amp:
+        cfg.optim_wrapper.type = 'AmpOptimWrapper'
+        cfg.optim_wrapper.setdefault('loss_scale', 'dynamic')
+    if args.auto_scale_lr:
+        if 'base_batch_size' not in (cfg.get('auto_scale_lr') or {}):
+            raise ValueError(
+                '--auto-scale-lr needs auto_scale_lr=dict(base_batch_size=...) in the config, '
+                'the batch size for which its learning rate was chosen.'
+            )
+        cfg.auto_scale_lr.enable = True
+    merge_options(cfg, args.cfg_options)
+    for name in ('train_dataloader', 'val_dataloader', 'test_dataloader'):
+        set_loader_defaults(
+            cfg,
+            name,
+            pin_memory=not args.no_pin_memory,
+            persistent_workers=not args.no_persistent_workers,
+        )
+    if args.resume is not None:
+        _set_resume(cfg, args.resume)
+    return cfg
 
 
 def run_training(cfg: Config) -> None:
@@ -36,3 +79,16 @@ def run_training(cfg: Config) -> None:
             runner.train()
 
         with_download_hint(train, cfg)
+
+
+def _set_resume(cfg: Config, resume: str) -> None:
+    """Point the config at the checkpoint to go on from."""
+    if resume == 'auto':
+        newest = latest_checkpoint(cfg.work_dir)
+        if newest is None:
+            print(f"nothing to resume in '{cfg.work_dir}': training starts from the beginning")
+        resume = str(newest) if newest else ''
+    cfg.resume = bool(resume)
+    cfg.load_from = resume or None
+    if cfg.get('resume'):
+        drop_pretrained(cfg.get('model'))
