@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from copy import deepcopy
 
 from mmshufflemix.cli import new_parser, run_cli
 from mmshufflemix.evaluation.dump_predictions import (
@@ -12,30 +11,13 @@ from mmshufflemix.evaluation.dump_predictions import (
     check_results_file,
     write_results,
 )
+from mmshufflemix.evaluation.settings import merge_test_args
 from mmshufflemix.files import check_writable
 from mmshufflemix.hooks.class_check_hook import ClassCheckHook
-from mmshufflemix.launch import (
-    add_run_options,
-    build_runner,
-    set_loader_defaults,
-    set_work_dir,
-    with_download_hint,
-)
-from mmshufflemix.prepare import (
-    check_local_file,
-    head_class,
-    lookup,
-    prepare_config,
-    read_config,
-)
-from mmshufflemix.small_images import SmallImageRunner
+from mmshufflemix.launch import add_run_options, build_runner, with_download_hint
+from mmshufflemix.prepare import check_local_file, prepare_config, read_config
 
 from mmengine import dist
-from mmengine.config import Config, ConfigDict
-from mmengine.registry import RUNNERS
-from mmpretrain.models import AverageClsScoreTTA
-from mmpretrain.models.heads import MultiLabelClsHead
-from mmpretrain.registry import MODELS
 
 
 def parse_args() -> argparse.Namespace:
@@ -78,85 +60,6 @@ def parse_args() -> argparse.Namespace:
     return args
 
 
-def merge_args(cfg: Config, args: argparse.Namespace) -> Config:
-    """Write the arguments into the config."""
-    if args.split == 'val':
-        use_validation_set(cfg, args.config)
-    if cfg.get('test_dataloader') is None:
-        raise ValueError(
-            f"config '{args.config}' has no test_dataloader, so nothing can be tested."
-        )
-    cfg.launcher = args.launcher
-    set_work_dir(cfg, args)
-    cfg.load_from = args.checkpoint
-    cfg.resume = False
-    if args.amp:
-        cfg.test_cfg.fp16 = True
-    if args.show or args.show_dir is not None:
-        draw_pictures(cfg, args)
-    if args.tta:
-        add_tta(cfg)
-    set_loader_defaults(
-        cfg, 'test_dataloader', pin_memory=not args.no_pin_memory, persistent_workers=False
-    )
-    return cfg
-
-
-def use_validation_set(cfg: Config, name: str) -> None:
-    """Put the validation set and its metrics in the place of those of the test."""
-    for key in ('val_dataloader', 'val_evaluator'):
-        if cfg.get(key) is None:
-            raise ValueError(
-                f"config '{name}' has no {key}, which --split val needs; add it, or leave --split "
-                'out to test on the test set.'
-            )
-    cfg.test_dataloader = deepcopy(cfg.val_dataloader)
-    cfg.test_evaluator = deepcopy(cfg.val_evaluator)
-    if cfg.get('test_cfg') is None:
-        cfg.test_cfg = ConfigDict()
-
-
-def draw_pictures(cfg: Config, args: argparse.Namespace) -> None:
-    """Switch the drawing hook on."""
-    if 'visualization' not in cfg.get('default_hooks', {}):
-        raise ValueError(
-            '--show and --show-dir need default_hooks.visualization in the config; add '
-            "default_hooks=dict(visualization=dict(type='VisualizationHook'))."
-        )
-    cfg.default_hooks.visualization.update(
-        enable=True,
-        show=args.show,
-        wait_time=args.wait_time,
-        out_dir=args.show_dir,
-        interval=args.interval,
-    )
-
-
-def add_tta(cfg: Config) -> None:
-    """Wrap model and pipeline for test-time augmentation, which the ordinary runner does."""
-    if lookup(RUNNERS, cfg.get('runner_type')) is SmallImageRunner:
-        cfg.pop('runner_type')
-    pipeline = cfg.test_dataloader.dataset.get('pipeline')
-    if not pipeline:
-        raise ValueError(
-            f'--tta needs a pipeline in test_dataloader.dataset, and '
-            f'{cfg.test_dataloader.dataset.get("type")} has none; test the data set without a '
-            'wrapper around it.'
-        )
-    if 'tta_model' not in cfg:
-        cfg.tta_model = ConfigDict(type='mmpretrain.AverageClsScoreTTA')
-    head = head_class(cfg)
-    averages = lookup(MODELS, cfg.tta_model.type) is AverageClsScoreTTA
-    if averages and head and issubclass(head, MultiLabelClsHead):
-        cfg.tta_model.type = 'mmpretrain.MultiLabelTTA'
-    if 'tta_pipeline' not in cfg:
-        views = [dict(type='RandomFlip', prob=1.0), dict(type='RandomFlip', prob=0.0)]
-        tta = dict(type='TestTimeAug', transforms=[views, [pipeline[-1]]])
-        cfg.tta_pipeline = [*deepcopy(pipeline[:-1]), tta]
-    cfg.model = ConfigDict(**cfg.tta_model, module=cfg.model)
-    cfg.test_dataloader.dataset.pipeline = cfg.tta_pipeline
-
-
 def main() -> None:
     args = parse_args()
     os.environ.setdefault('LOCAL_RANK', str(args.local_rank))
@@ -165,7 +68,7 @@ def main() -> None:
         check_writable(args.out)
     check_local_file(args.checkpoint, 'checkpoint')
     # Repaired before the arguments: with test-time augmentation the model moves inside another.
-    cfg = merge_args(prepare_config(read_config(args.config, args.cfg_options)), args)
+    cfg = merge_test_args(prepare_config(read_config(args.config, args.cfg_options)), args)
     runner = build_runner(cfg)
     runner.register_hook(ClassCheckHook(args.split))
     if args.out and args.out_item != 'metrics':

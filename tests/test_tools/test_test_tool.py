@@ -14,9 +14,10 @@ from mmpretrain.registry import MODELS
 
 from mmshufflemix.checkpoint_schemes import use_safe_loading
 from mmshufflemix.evaluation.dump_predictions import DumpPredictions, to_plain, write_results
+from mmshufflemix.evaluation.settings import add_tta
 from tests.test_checkpoint import Evil
 from tests.tiny_job import ROOT, write_job, write_multi_label_job
-from tests.tool_runner import load_tool, run_processes, run_tool
+from tests.tool_runner import run_processes, run_tool
 
 
 @pytest.fixture(scope='module')
@@ -137,7 +138,6 @@ def test_labels_of_averaged_scores(tmp_path: Path) -> None:
 @pytest.mark.parametrize('own', [None, 'AverageClsScoreTTA', 'OwnTTA'])
 def test_the_model_that_averages(own: str | None) -> None:
     """A tta_model of another class stays."""
-    tool = load_tool('test')
     for head, expected in (
         ('MultiLabelLinearClsHead', 'MultiLabelTTA'),
         ('MLGCNHead', 'MultiLabelTTA'),
@@ -147,7 +147,7 @@ def test_the_model_that_averages(own: str | None) -> None:
         cfg = Config(dict(model=dict(head=dict(type=head)), test_dataloader=dict(dataset=dataset)))
         if own is not None:
             cfg.tta_model = dict(type=own)
-        tool.add_tta(cfg)
+        add_tta(cfg, 'test')
         wanted = own if own == 'OwnTTA' else expected
         assert cfg.model.type.split('.')[-1] == wanted
         assert cfg.model.module.head.type == head
@@ -160,10 +160,11 @@ def test_pictures(job: tuple[Path, Path], tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_two_processes_write_the_same(job: tuple[Path, Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize('split', ['test', 'val'])
+def test_two_processes_write_the_same(split: str, job: tuple[Path, Path], tmp_path: Path) -> None:
     one, two = tmp_path / 'one.json', tmp_path / 'two.json'
     # 7 pictures do not divide by 2: one is seen twice and must appear once.
-    options = ['--cfg-options', 'test_dataloader.dataset.indices=7']
+    options = ['--split', split, '--cfg-options', f'{split}_dataloader.dataset.indices=7']
     run_tool('test', *job, '--work-dir', tmp_path, '--out', one, *options)
     result = run_processes('dist_test', *job, 2, '--work-dir', tmp_path, '--out', two, *options)
     assert result.returncode == 0, result.stderr[-3000:]
@@ -188,17 +189,23 @@ def test_mistakes(job: tuple[Path, Path], tmp_path: Path) -> None:
     without.write_text(f"_base_ = ['{config}']\ntest_dataloader = None\n")
     with pytest.raises(ValueError, match='has no test_dataloader'):
         run_tool('test', without, checkpoint)
-    wrapped = tmp_path / 'wrapped.py'
-    wrapped.write_text(
-        f"_base_ = ['{config}']\n"
-        "test_dataloader = dict(dataset=dict(_delete_=True, type='RepeatDataset', times=2,\n"
-        '    dataset=_base_.test_dataloader.dataset))\n'
-    )
-    with pytest.raises(ValueError, match='--tta needs a pipeline in .* RepeatDataset has none'):
-        run_tool('test', wrapped, checkpoint, '--tta')
     classes = 'test_dataloader.dataset.classes=[a,c,b]'
     with pytest.raises(ValueError, match='same classes in another order'):
         run_tool('test', *job, '--work-dir', tmp_path, '--cfg-options', classes)
+
+
+@pytest.mark.parametrize('split', ['test', 'val'])
+def test_augmentation_needs_a_pipeline(split: str, job: tuple[Path, Path], tmp_path: Path) -> None:
+    """The message names the loader that the user wrote."""
+    wrapped = tmp_path / 'wrapped.py'
+    wrapped.write_text(
+        f"_base_ = ['{job[0]}']\n"
+        f"{split}_dataloader = dict(dataset=dict(_delete_=True, type='RepeatDataset', times=2,\n"
+        f'    dataset=_base_.{split}_dataloader.dataset))\n'
+    )
+    message = rf'needs a pipeline in {split}_dataloader\.dataset, and RepeatDataset has none'
+    with pytest.raises(ValueError, match=message):
+        run_tool('test', wrapped, job[1], '--tta', '--split', split)
 
 
 def test_code_in_a_checkpoint_does_not_run(job: tuple[Path, Path], tmp_path: Path) -> None:
