@@ -12,6 +12,7 @@ from collections.abc import Callable
 from types import FrameType
 
 from mmshufflemix.checkpoint_schemes import use_safe_loading
+from mmshufflemix.near_names import with_near_names
 from mmshufflemix.text import printable
 
 __all__ = ['error_sentence', 'is_user_error', 'new_parser', 'run_cli']
@@ -88,6 +89,7 @@ def is_user_error(error: BaseException) -> bool:
     read, an object is built from it or a picture is decoded, and the errors that this package and
     its tools raise themselves.
     """
+    error = _original(error)
     if isinstance(error, OSError):
         return True
     trace = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
@@ -107,6 +109,7 @@ def is_user_error(error: BaseException) -> bool:
 
 def error_sentence(error: BaseException) -> str:
     """Put the innermost message of an error on one line, without the builders' prefixes."""
+    error = _original(error)
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"cannot open '{error.filename}': {error.strerror.lower()}"
     if isinstance(error, ImportError) and isinstance(error.__cause__, ImportError):
@@ -118,6 +121,7 @@ def error_sentence(error: BaseException) -> str:
     builders = re.findall(r'class `([^`]+)`', ' '.join(_BUILD_PREFIX.findall(message)))
     message = ' '.join(_BUILD_PREFIX.sub('', message).split())
     message = re.sub(r' More details can be found at \S+', '', message)
+    message = with_near_names(message, error)
     if isinstance(error, _NAMED) or not message:
         return f'{type(error).__name__}: {message}'.rstrip(': ')
     if isinstance(error, KeyError) and message.isidentifier():
@@ -125,6 +129,12 @@ def error_sentence(error: BaseException) -> str:
     if builders and message.startswith('__init__()'):
         return f'{builders[-1]}.{message}'
     return message
+
+
+def _original(error: BaseException) -> BaseException:
+    """The error of a hook, where the runner raised it anew with the hook behind its message."""
+    inner = error.__context__
+    return inner if inner and str(error).startswith(f'{inner} in <') else error
 
 
 def _builds(frame: FrameType) -> bool:

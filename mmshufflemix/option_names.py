@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from mmengine.config import Config
@@ -13,6 +12,8 @@ from mmengine.logging import print_log
 from mmengine.runner import Runner
 from mmpretrain import registry
 from mmpretrain.models import ImageClassifier
+
+from mmshufflemix.near_names import argument_names, closest
 
 __all__ = ['merge_options', 'unknown_names']
 
@@ -92,7 +93,7 @@ def _accepted(place: list[str], new: Any, config: Mapping[str, Any]) -> set[str]
         return _AUGMENTS
     if 'type' not in new:
         return _READ_IN.get(path)
-    found = [_arguments(kind) for kind in _classes(new['type'])]
+    found = [argument_names(kind) for kind in _classes(new['type'])]
     if not found or None in found:
         return None
     return _BUILDER_NAMES.union(*(names for names in found if names is not None))
@@ -114,22 +115,6 @@ def _classes(kind: Any) -> list[type]:
     return found if all(isinstance(entry, type) for entry in found) else []
 
 
-def _arguments(kind: type) -> set[str] | None:
-    """Names of the arguments of a class and of those its bases get, None for any."""
-    names: set[str] = set()
-    for base in kind.__mro__:
-        if '__init__' not in vars(base):
-            continue
-        try:
-            parameters = inspect.signature(vars(base)['__init__']).parameters.values()
-        except (TypeError, ValueError):
-            return None
-        names |= {item.name for item in parameters}
-        if not any(item.kind is item.VAR_KEYWORD for item in parameters):
-            return names
-    return None
-
-
 def _inside(value: Any, part: str) -> Any:
     if isinstance(value, dict):
         return value.get(part)
@@ -141,9 +126,8 @@ def _inside(value: Any, part: str) -> Any:
 def _sentence(name: str, depth: int, known: set[str]) -> str:
     parts = name.split('.')
     place = '.'.join(parts[:depth]) or 'the config'
-    near = get_close_matches(parts[depth], sorted(known), 1)
-    meant = '.'.join([*parts[:depth], *near, *parts[depth + 1 :]])
-    hint = f' to {meant}' if near else ''
+    near = closest(parts[depth], known)
+    hint = f' to {".".join([*parts[:depth], near, *parts[depth + 1 :]])}' if near else ''
     return (
         f'--cfg-options sets {name}, but {place} has no {parts[depth]!r} and nothing reads one; '
         f'correct the name{hint}, or leave it out'

@@ -16,6 +16,7 @@ from mmpretrain.datasets import MultiLabelDataset
 from mmpretrain.models.heads import ClsHead
 from mmpretrain.registry import DATASETS, MODELS, OPTIM_WRAPPERS, OPTIMIZERS
 
+from mmshufflemix.near_names import type_meant
 from mmshufflemix.option_names import merge_options
 
 __all__ = [
@@ -166,9 +167,10 @@ def check_optimizer(cfg: Config) -> None:
     """
     name = ((cfg.get('optim_wrapper') or {}).get('optimizer') or {}).get('type')
     if isinstance(name, str) and OPTIMIZERS.get(name) is None:
+        near = type_meant(name, OPTIMIZERS)
+        way_out = f'did you mean {near}?' if near else "write for example 'SGD' or 'AdamW'."
         raise ValueError(
-            f'optim_wrapper.optimizer.type is {name!r}, which is not an optimizer; write for '
-            "example 'SGD' or 'AdamW'."
+            f'optim_wrapper.optimizer.type is {name!r}, which is not an optimizer; {way_out}'
         )
 
 

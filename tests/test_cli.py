@@ -266,8 +266,9 @@ def test_amp_optimizer_and_files(job: Config, monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(ValueError, match='needs a GPU and none is visible'):
         check_amp(changed(job, {'optim_wrapper.type': AmpOptimWrapper}))
     check_optimizer(job)
-    with pytest.raises(ValueError, match="is 'SGDD', which is not an optimizer"):
-        check_optimizer(changed(job, {'optim_wrapper.optimizer.type': 'SGDD'}))
+    for name, way_out in (('SGDD', r'did you mean SGD\?'), ('Zzz', "write for example 'SGD'")):
+        with pytest.raises(ValueError, match=f"is '{name}', which is not an optimizer; {way_out}"):
+            check_optimizer(changed(job, {'optim_wrapper.optimizer.type': name}))
     check_local_file(None, 'checkpoint')
     check_local_file('http://somewhere/x.pth', 'checkpoint')
     with pytest.raises(FileNotFoundError, match="checkpoint '/x.pth' does not exist"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -9,6 +10,7 @@ from torch import Tensor
 
 from mmshufflemix import functional
 from mmshufflemix.layers import INPUT, LayerSite, check_layers
+from mmshufflemix.near_names import argument_hint
 from mmshufflemix.plan import MixPlan, check_alpha, check_ratio, draw_plan, mix_layer
 
 if TYPE_CHECKING:
@@ -125,8 +127,9 @@ class MixAugment:
         return self.mixer.sites(self.layers, self.channel_axis, inputs, type(self).__name__)
 
 
-def refuse_unknown(name: str, unknown: dict[str, Any]) -> None:
+def refuse_unknown(augment: type[MixAugment], unknown: dict[str, Any]) -> None:
     """Refuse arguments that an augment does not have, and say where an old one has moved."""
+    name = augment.__name__
     if 'num_classes' in unknown:
         raise ValueError(
             f'{name} takes no num_classes: it moved to the data preprocessor, set '
@@ -137,7 +140,13 @@ def refuse_unknown(name: str, unknown: dict[str, Any]) -> None:
             f'{name} takes no prob: set model.train_cfg.probs, one number for each augment'
         )
     if unknown:
-        raise TypeError(f'{name} got unknown arguments: {", ".join(sorted(unknown))}')
+        # The base has arguments that not every augment takes: its own signature counts.
+        parameters = inspect.signature(augment).parameters.values()
+        known = [item.name for item in parameters if item.kind is not item.VAR_KEYWORD]
+        raise TypeError(
+            f'{name} got unknown arguments: {", ".join(sorted(unknown))}'
+            f'{argument_hint(sorted(unknown), known)}'
+        )
 
 
 def _check_targets(scores: Tensor, batch_size: int) -> None:

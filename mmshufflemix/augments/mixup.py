@@ -29,7 +29,7 @@ class InputMixup(MixAugment):
         per_sample: bool = False,
         **unknown: Any,
     ) -> None:
-        refuse_unknown(type(self).__name__, unknown)
+        refuse_unknown(type(self), unknown)
         super().__init__(
             alpha=alpha, layers=[0], label_threshold=label_threshold, per_sample=per_sample
         )
@@ -56,7 +56,7 @@ class ManifoldMixup(MixAugment):
         channel_axis: int | None = None,
         **unknown: Any,
     ) -> None:
-        refuse_unknown(type(self).__name__, unknown)
+        refuse_unknown(type(self), unknown)
         super().__init__(
             alpha=alpha,
             layers=layers,
@@ -93,7 +93,7 @@ class NoisyFeatureMixup(MixAugment):
         mult_noise: float = 0.2,
         **unknown: Any,
     ) -> None:
-        refuse_unknown(type(self).__name__, unknown)
+        refuse_unknown(type(self), unknown)
         super().__init__(
             alpha=alpha,
             layers=layers,

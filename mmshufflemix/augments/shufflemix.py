@@ -46,7 +46,7 @@ class ShuffleMix(MixAugment):
         channel_axis: int | None = None,
         **unknown: Any,
     ) -> None:
-        refuse_unknown(type(self).__name__, unknown)
+        refuse_unknown(type(self), unknown)
         super().__init__(
             alpha=alpha,
             ratio=ratio,
@@ -89,7 +89,7 @@ class ShuffleMixNFM(MixAugment):
         mult_noise: float = 0.2,
         **unknown: Any,
     ) -> None:
-        refuse_unknown(type(self).__name__, unknown)
+        refuse_unknown(type(self), unknown)
         super().__init__(
             alpha=alpha,
             ratio=ratio,
