@@ -104,7 +104,8 @@ def check_augments(cfg: Config) -> None:
     """Check the batch augments, and make whole-number ``alpha`` the float MMPretrain asks for.
 
     Raises:
-        ValueError: If they are given in two places, or an entry has the old ``num_classes``.
+        ValueError: If they are given in two places, an entry has the old ``num_classes``, or one is
+            addressed as a list of them.
     """
     model = cfg.get('model') or {}
     preprocessor = model.get('data_preprocessor') or cfg.get('data_preprocessor') or {}
@@ -124,6 +125,11 @@ def check_augments(cfg: Config) -> None:
                 f'batch augment {augment.get("type")!r} got num_classes={augment["num_classes"]}, '
                 'which augments no longer take; write '
                 f'data_preprocessor=dict(num_classes={augment["num_classes"]}) instead.'
+            )
+        if place := next((key for key in augment if str(key).isdigit()), None):
+            raise ValueError(
+                f'--cfg-options sets augments.{place}, but the config has one augment and no list '
+                f'of them; leave the .{place} out, as in model.train_cfg.augments.type=...'
             )
         if isinstance(augment.get('alpha'), int) and not isinstance(augment['alpha'], bool):
             augment['alpha'] = float(augment['alpha'])

@@ -218,6 +218,11 @@ def test_the_models_preprocessor_has_priority(job: Config) -> None:
             r"'Mixup' got num_classes=10.*data_preprocessor=dict\(num_classes=10\)",
         ),
         (
+            # As for the configs that have a list of augments.
+            {'model.train_cfg.augments.0.type': 'mmshufflemix.ShuffleMix'},
+            r'sets augments\.0, but the config has one augment .* leave the \.0 out, as in model',
+        ),
+        (
             {
                 'model.train_cfg': dict(augments=dict(type='Mixup')),
                 'data_preprocessor.batch_augments': dict(augments=dict(type='CutMix')),
