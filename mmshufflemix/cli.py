@@ -10,8 +10,10 @@ import sys
 import traceback
 from collections.abc import Callable
 from types import FrameType
+from typing import NoReturn
 
 from mmshufflemix.checkpoint_schemes import use_safe_loading
+from mmshufflemix.failure_file import report_failure
 from mmshufflemix.near_names import with_near_names
 from mmshufflemix.text import printable
 
@@ -42,9 +44,16 @@ _WORKER = re.compile(r'^Caught \w+ in .*?\.\nOriginal Traceback .*?:\n(?P<trace>
 _WORKER_FRAME = re.compile(r'^  File "(?P<file>[^"]+)"', re.MULTILINE)
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        if report_failure(message, mistake=True):
+            sys.exit(2)
+        super().error(message)
+
+
 def new_parser(description: str | None) -> argparse.ArgumentParser:
     """Make a parser with the options that every tool has."""
-    parser = argparse.ArgumentParser(description=description)
+    parser = _Parser(description=description)
     parser.add_argument(
         '--traceback',
         action='store_true',
@@ -73,12 +82,14 @@ def run_cli(main: Callable[[], object]) -> None:
             print(printable(str(stop)), file=sys.stderr)
         sys.exit(130)
     except Exception as error:
-        if '--traceback' in sys.argv or os.environ.get(TRACEBACK_VARIABLE) == '1':
-            raise
-        if not is_user_error(error):
+        asked = '--traceback' in sys.argv or os.environ.get(TRACEBACK_VARIABLE) == '1'
+        if asked or not is_user_error(error):
+            report_failure(f'{type(error).__name__}: {error}', mistake=False)
             raise
         sys.stdout.flush()
-        print(f'error: {printable(error_sentence(error))}', file=sys.stderr)
+        sentence = printable(error_sentence(error))
+        if not report_failure(sentence, mistake=True):
+            print(f'error: {sentence}', file=sys.stderr)
         sys.exit(1)
 
 

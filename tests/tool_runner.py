@@ -58,11 +58,14 @@ def fail_tool(name: str, *arguments: str | Path) -> None:
     assert ended.value.code == 1
 
 
-def run_processes(script: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+def run_processes(
+    script: str, *arguments: str | Path, **environment: str
+) -> subprocess.CompletedProcess[str]:
     """Run ``tools/<script>.sh`` with this interpreter."""
+    plain = {'PYTHON': sys.executable, 'PATH': '/usr/bin:/bin', 'OMP_NUM_THREADS': '1'}
     return subprocess.run(
         ['bash', str(ROOT / 'tools' / f'{script}.sh'), *map(str, arguments)],
-        env={'PYTHON': sys.executable, 'PATH': '/usr/bin:/bin', 'OMP_NUM_THREADS': '1'},
+        env={**plain, **environment},
         capture_output=True,
         text=True,
         timeout=300,

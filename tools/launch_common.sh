@@ -27,7 +27,7 @@ check_config() {
 
 # check_count NAME VALUE LEAST
 check_count() {
-    if [[ ! "$2" =~ ^(0|[1-9][0-9]*)$ ]] || [ "$2" -lt "$3" ]; then
+    if [[ ! "$2" =~ ^(0|[1-9][0-9]{0,8})$ ]] || [ "$2" -lt "$3" ]; then
         fail "$1 must be a whole number of at least $3, got '$2'."
     fi
 }
@@ -36,11 +36,16 @@ check_count() {
 run_distributed() {
     check_count PROCESSES "$1" 1
     NNODES=${NNODES:-1}
+    check_count NNODES "$NNODES" 1
+    check_count NODE_RANK "${NODE_RANK:-0}" 0
+    [ "${NODE_RANK:-0}" -lt "$NNODES" ] || fail "NODE_RANK must be below NNODES=$NNODES, got '$NODE_RANK'."
+    check_count PORT "${PORT:-29500}" 1
+    [ "${PORT:-29500}" -le 65535 ] || fail "PORT must be at most 65535, got '$PORT'."
     if [ -z "${PORT:-}" ] && [ "$NNODES" = 1 ]; then
         PORT=$("$PYTHON" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
     fi
     export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
-    exec "$PYTHON" -m torch.distributed.run \
+    exec "$PYTHON" "$TOOLS/launch_processes.py" \
         --nnodes="$NNODES" \
         --node_rank="${NODE_RANK:-0}" \
         --master_addr="${MASTER_ADDR:-127.0.0.1}" \
@@ -56,6 +61,7 @@ run_slurm() {
     GPUS_PER_NODE=${GPUS_PER_NODE:-8}
     check_count GPUS "$GPUS" 1
     check_count GPUS_PER_NODE "$GPUS_PER_NODE" 0
+    check_count CPUS_PER_TASK "${CPUS_PER_TASK:-5}" 1
     if [ "$GPUS_PER_NODE" != 0 ]; then
         PLACES="--gres=gpu:$GPUS_PER_NODE --ntasks-per-node=$GPUS_PER_NODE"
     fi

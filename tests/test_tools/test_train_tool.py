@@ -182,7 +182,9 @@ def test_launchers_check_what_they_are_given(
 
 
 @pytest.mark.parametrize('script', ['slurm_train', 'slurm_test'])
-@pytest.mark.parametrize(('name', 'least'), [('GPUS', 1), ('GPUS_PER_NODE', 0)])
+@pytest.mark.parametrize(
+    ('name', 'least'), [('GPUS', 1), ('GPUS_PER_NODE', 0), ('CPUS_PER_TASK', 1)]
+)
 def test_numbers_of_slurm(config: Path, script: str, name: str, least: int) -> None:
     result = subprocess.run(
         ['bash', str(ROOT / 'tools' / f'{script}.sh'), 'part', 'job', str(config), 'out'],
