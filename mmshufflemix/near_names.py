@@ -5,16 +5,17 @@ from __future__ import annotations
 import inspect
 import re
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
 __all__ = ['argument_hint', 'argument_names', 'closest', 'type_meant', 'with_near_names']
 
-_BUILDERS = 'mmengine.registry.build_functions'
+# The runner builds its own loops without a registry.
+_BUILDERS = ('mmengine.registry.build_functions', 'mmengine.runner.runner')
 _NO_TYPE = re.compile(r'(?P<name>[\w.]+) is not in the [\w: ]+ registry\b')
 _NO_ARGUMENT = re.compile(
-    r"(?P<function>[\w.]+)\(\) got an unexpected keyword argument '(?P<name>\w+)'"
+    r"(?P<owner>[\w.]+)\.__init__\(\) got an unexpected keyword argument '(?P<name>\w+)'"
 )
 
 
@@ -35,26 +36,20 @@ def argument_hint(names: Iterable[str], known: Iterable[str]) -> str:
     return f'; it takes {", ".join(known) or "none"}'
 
 
-def argument_names(function: Callable[..., Any]) -> set[str] | None:
-    """Names of the arguments of a function, or of a class and of the bases it hands others to.
-
-    Returns:
-        The names, None if it may take any.
-    """
-    parts = [function]
-    if inspect.isclass(function):
-        bases = inspect.getmro(function)
-        parts = [vars(base)['__init__'] for base in bases if '__init__' in vars(base)]
+def argument_names(kind: type) -> set[str] | None:
+    """Names of the arguments of a class and of those its bases get, None for any."""
     names: set[str] = set()
-    for part in parts:
+    for base in inspect.getmro(kind):
+        if '__init__' not in vars(base):
+            continue
         try:
-            parameters = inspect.signature(part).parameters.values()
+            parameters = inspect.signature(vars(base)['__init__']).parameters.values()
         except (TypeError, ValueError):
             return None
         names |= {item.name for item in parameters if item.kind is not item.VAR_POSITIONAL}
         others = {item.name for item in parameters if item.kind is item.VAR_KEYWORD}
         if not others:
-            return names - {'self', 'cls'}
+            return names - {'self'}
         names -= others
     return None
 
@@ -83,24 +78,21 @@ def with_near_names(message: str, error: BaseException) -> str:
         The new message; the old one where nothing is known.
     """
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    building = [frame for frame in frames if frame.f_globals.get('__name__') == _BUILDERS]
+    building = [frame for frame in frames if frame.f_globals.get('__name__') in _BUILDERS]
     if not building:
         return message
-    values = building[-1].f_locals
-    if found := _NO_TYPE.match(message):
+    values = {**building[-1].f_globals, **building[-1].f_locals}
+    if (found := _NO_TYPE.match(message)) and 'registry' in values:
         meant = type_meant(found['name'], values['registry'])
         return f'{found[0]}; did you mean {meant}?' if meant else message
-    built: Any = values.get('obj_cls') or values.get('scheduler_cls')
-    if (found := _NO_ARGUMENT.match(message)) and _belongs_to(found['function'], built):
+    if found := _NO_ARGUMENT.match(message):
+        built: Any = values.get('obj_cls') or values.get('scheduler_cls')
+        built = built or values.get(found['owner'])
+        bases = inspect.getmro(built) if inspect.isclass(built) else ()
         # A base class may have refused what was written for the one that is built.
-        name = f'{built.__name__}.__init__' if inspect.isclass(built) else found['function']
-        known = argument_names(built)
-        hint = argument_hint([found['name']], known) if known is not None else ''
-        return f"{name}() got an unexpected keyword argument '{found['name']}'{hint}"
+        if found['owner'] in [base.__qualname__ for base in bases]:
+            known = argument_names(built)
+            hint = argument_hint([found['name']], known) if known is not None else ''
+            start = f'{built.__name__}.__init__() got an unexpected keyword argument'
+            return f"{start} '{found['name']}'{hint}"
     return message
-
-
-def _belongs_to(function: str, built: Any) -> bool:
-    if inspect.isclass(built):
-        return function in [f'{owner.__qualname__}.__init__' for owner in inspect.getmro(built)]
-    return function == getattr(built, '__qualname__', None)

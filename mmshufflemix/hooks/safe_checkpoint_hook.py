@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from mmengine.runner import Runner
 from mmpretrain.registry import HOOKS
 
 from mmshufflemix.files import remove_leftovers, write_bytes, write_text
+from mmshufflemix.near_names import argument_hint
 
 __all__ = ['SafeCheckpointHook']
 
@@ -67,6 +69,13 @@ class SafeCheckpointHook(CheckpointHook):
                     f'SafeCheckpointHook writes to local disks and got {name}={kwargs[name]!r}; '
                     'use CheckpointHook for another storage.'
                 )
+        # CheckpointHook takes any, and fails by them when the first checkpoint is due.
+        known = set(inspect.signature(CheckpointHook).parameters) - {'kwargs'}
+        if unknown := sorted(set(kwargs) - known):
+            raise TypeError(
+                f'SafeCheckpointHook got unknown arguments: {", ".join(unknown)}'
+                f'{argument_hint(unknown, known)}'
+            )
         kwargs.update(backend_args={'backend': 'atomic'}, file_client_args=None)
         super().__init__(**kwargs)
 
