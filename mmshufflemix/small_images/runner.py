@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
+from mmengine.hooks import Hook
 from mmengine.logging import MessageHub
 from mmengine.registry import RUNNERS
 from mmengine.runner import Runner
@@ -13,6 +14,7 @@ from mmpretrain.registry import MODELS
 from torch import nn
 from torch.utils.data import DataLoader
 
+from mmshufflemix.hooks.epoch_seed_hook import EpochSeedHook
 from mmshufflemix.small_images.dataset import InMemoryImages, keep_batch
 from mmshufflemix.small_images.history import GrowingHistories
 from mmshufflemix.small_images.preprocessor import SmallImagePreprocessor
@@ -28,7 +30,9 @@ class SmallImageRunner(Runner):
 
     Switched on by ``runner_type='SmallImageRunner'`` in any config of a classifier, with
     ``custom_imports`` of this package, or else by ``runner_type='mmshufflemix.SmallImageRunner'``.
-    All else in the config stays as it is, and so does the config in the work folder. See
+    All else in the config stays as it is, and so does the config in the work folder.
+    ``EpochSeedHook`` is added where the config has none: crops and flips are drawn in the main
+    process, which MMEngine seeds alike on all ranks, and anew on a resume. See
     :class:`~mmshufflemix.small_images.InMemoryImages` for what data it takes.
     """
 
@@ -44,6 +48,16 @@ class SmallImageRunner(Runner):
     def build_model(self, model: nn.Module | dict) -> nn.Module:
         """Build the model of :func:`fast_model`."""
         return super().build_model(fast_model(model) if isinstance(model, dict) else model)
+
+    def register_hooks(
+        self,
+        default_hooks: dict[str, Hook | dict] | None = None,
+        custom_hooks: list[Hook | dict] | None = None,
+    ) -> None:
+        """Register hooks, and ``EpochSeedHook`` if it is not among them."""
+        super().register_hooks(default_hooks, custom_hooks)
+        if not any(isinstance(hook, EpochSeedHook) for hook in self.hooks):
+            self.register_hook(EpochSeedHook())
 
     def build_message_hub(self, message_hub: dict | None = None) -> MessageHub:
         """Build a message hub whose scalars grow in place."""

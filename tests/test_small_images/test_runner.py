@@ -13,9 +13,15 @@ from mmengine.registry import RUNNERS
 from mmpretrain.registry import MODELS
 
 from mmshufflemix import InMemoryImages, SmallImagePreprocessor, SmallImageRunner
+from mmshufflemix.hooks import EpochSeedHook
 from mmshufflemix.small_images.runner import fast_loader, fast_model
 from tests.integration.recording import recorded_mixing
-from tests.test_small_images.fast_jobs import FAST, fixed_pipeline, read_job
+from tests.test_small_images.fast_jobs import (
+    FAST,
+    fixed_pipeline,
+    read_foreign_job,
+    read_job,
+)
 from tests.tiny_job import ROOT, write_job
 from tests.tool_runner import run_tool
 
@@ -91,6 +97,20 @@ def test_resume_is_bit_exact_and_nothing_of_ours_is_in_the_checkpoint(folder: Pa
     assert FAST in (whole / 'tiny.py').read_text()
     first = torch.load(whole / 'epoch_1.pth', weights_only=True)
     assert first['meta']['epoch'] == 1
+
+
+def test_resume_is_bit_exact_without_hooks_of_ours(tmp_path: Path):
+    whole, resumed = tmp_path / 'whole', tmp_path / 'resumed'
+    train(read_foreign_job(tmp_path, whole))
+    cfg = read_foreign_job(tmp_path, resumed, load_from=str(whole / 'epoch_1.pth'), resume=True)
+    train(cfg)
+    assert_equal_weights(whole / 'epoch_2.pth', resumed / 'epoch_2.pth')
+
+
+@pytest.mark.parametrize('read', [read_job, read_foreign_job])
+def test_epochs_are_seeded_once(read: Any, tmp_path: Path):
+    runner = RUNNERS.build(read(tmp_path, tmp_path / 'run', runner_type=FAST))
+    assert [type(hook) for hook in runner.hooks].count(EpochSeedHook) == 1
 
 
 def test_mixing_reaches_hidden_layers(folder: Path, tmp_path: Path):

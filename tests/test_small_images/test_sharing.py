@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from tests.test_small_images.fast_jobs import FAST
-from tests.tiny_job import ROOT, write_job, write_pictures
+from tests.tiny_job import ROOT, write_job, write_pictures, write_plain_job
 from tests.tool_runner import run_processes
 
 pytestmark = pytest.mark.slow
@@ -27,10 +27,15 @@ def ranks(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     write_pictures(folder / 'whole')
     write_pictures(folder / 'broken')
     (folder / 'broken' / 'b' / '4.png').write_bytes(b'no picture')
+    return run_workers('sharing_worker', folder)
+
+
+def run_workers(name: str, folder: Path) -> list[Any]:
+    """Run a module beside this one by two processes, and read what each wrote."""
     (folder / 'tmp').mkdir()
     launch = ['torch.distributed.run', '--standalone', '--nproc_per_node=2']
     done = subprocess.run(
-        [sys.executable, '-m', *launch, '-m', 'tests.test_small_images.sharing_worker', folder],
+        [sys.executable, '-m', *launch, '-m', f'tests.test_small_images.{name}', folder],
         cwd=ROOT,
         env={**os.environ, 'TMPDIR': str(folder / 'tmp')},
         capture_output=True,
@@ -105,3 +110,11 @@ def test_training_of_two_processes(tmp_path: Path):
         assert done.returncode == 0, done.stderr[-3000:]
         states.append(torch.load(run / 'epoch_2.pth', weights_only=False)['state_dict'])
     assert all(torch.equal(value, states[1][name]) for name, value in states[0].items())
+
+
+def test_processes_draw_differently_without_hooks_of_ours(tmp_path: Path):
+    write_plain_job(tmp_path)
+    first, second = run_workers('drawing_worker', tmp_path)
+    assert len(first) == len(second) == 2
+    assert all(one != two for one, two in zip(first, second, strict=True))
+    assert first[0] != first[1]
