@@ -67,7 +67,12 @@ class SmallImagePreprocessor(ClsDataPreprocessor):
         if self.to_rgb and images.size(1) == 3:
             images = images.flip(1)
         images = images.float()
-        return images.sub_(self.mean).div_(self.std) if self._enable_normalize else images
+        if not self._enable_normalize:
+            return images
+        if images.size(1) == 1:
+            # Becomes as many channels as there are means.
+            return (images - self.mean) / self.std
+        return images.sub_(self.mean).div_(self.std)
 
 
 def _labels(samples: Any) -> Tensor | None:

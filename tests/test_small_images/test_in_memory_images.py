@@ -91,14 +91,20 @@ def test_batches_equal_ordinary_ones(make: Callable[[Path], dict[str, Any]], tmp
     assert [fast.get_cat_ids(index) for index in range(len(fast))] == [[k] for k in labels]
     assert fast.get_gt_labels().tolist() == labels
     indices = [len(fast) - 1, 0, 3, 0]
-    normalise = {} if make is grey else NORMALISE
-    assert_equal_batches(ordinary, fast, indices, **normalise)
-    assert_equal_batches(ordinary, fast, indices, to_rgb=True, pad_size_divisor=24, **normalise)
+    # A grey picture has three channels after this.
+    assert_equal_batches(ordinary, fast, indices, **NORMALISE)
+    assert_equal_batches(ordinary, fast, indices, to_rgb=True, pad_size_divisor=24, **NORMALISE)
     assert_equal_batches(ordinary, fast, indices, to_onehot=True, num_classes=10)
     for index in (2, -1):
         one, two = ordinary[index], fast[index]
         assert torch.equal(one['inputs'], two['inputs'])
         assert_equal_samples(one['data_samples'], two['data_samples'])
+
+
+@pytest.mark.parametrize('settings', [dict(mean=[7, 8, 9], std=[2]), dict(mean=[7], std=[2, 3, 4])])
+def test_grey_pictures_get_the_channels_of_mean_and_std(settings: dict[str, Any], tmp_path: Path):
+    config = grey(tmp_path)
+    assert_equal_batches(DATASETS.build(config), InMemoryImages(config), [2, 5], **settings)
 
 
 @pytest.mark.parametrize('random', [[CROP, FLIP], [FLIP, CROP], [CROP], [FLIP]])
