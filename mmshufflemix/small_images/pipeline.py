@@ -111,8 +111,12 @@ def _crop_step(transform: RandomCrop, shape: tuple[int, ...]) -> CropStep:
             f'of {shape[0]} x {shape[1]} pixels with padding={transform.padding}; give RandomCrop '
             'more padding'
         )
-    fill = _fill_of(transform.pad_val, shape)
-    return CropStep((rows, columns), room, padding, fill, (rows, columns, *shape[2:]))
+    padded = _padded_pixel(transform.pad_val, shape)
+    # Padding leaves no axis for a single channel, also where nothing is added.
+    pads = transform.padding is not None or transform.pad_if_needed
+    channels = padded.shape if pads else shape[2:]
+    fill = tuple(padded.ravel().tolist())
+    return CropStep((rows, columns), room, padding, fill, (rows, columns, *channels))
 
 
 def _four_sides(padding: Any) -> tuple[int, int, int, int]:
@@ -126,11 +130,10 @@ def _four_sides(padding: Any) -> tuple[int, int, int, int]:
     return (horizontal, vertical, right, bottom)
 
 
-def _fill_of(pad_val: Any, shape: tuple[int, ...]) -> tuple[float, ...]:
+def _padded_pixel(pad_val: Any, shape: tuple[int, ...]) -> np.ndarray:
     """Ask MMCV, which gives a single number to the first channel only."""
     pixel = np.zeros((1, 1, *shape[2:]), np.uint8)
-    padded = mmcv.impad(pixel, padding=(1, 0, 0, 0), pad_val=pad_val)
-    return tuple(padded[0, 0].ravel().tolist())
+    return mmcv.impad(pixel, padding=(1, 0, 0, 0), pad_val=pad_val)[0, 0]
 
 
 def _unsupported(transform: Any) -> ValueError:

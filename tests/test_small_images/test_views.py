@@ -32,16 +32,20 @@ CROPS: list[dict[str, Any]] = [
     dict(crop_size=(6, 4), padding=(1, 2, 0, 3), pad_val=7),
     dict(crop_size=8, padding=2, pad_val=(9, 0, 200)),
     dict(crop_size=(8, 9)),
+    dict(crop_size=5, padding=0),
+    dict(crop_size=5, pad_if_needed=True),
 ]
 
 
 @pytest.mark.parametrize('settings', CROPS)
-@pytest.mark.parametrize('channels', [3, 1])
-def test_crops_equal_those_of_the_transform(settings: dict[str, Any], channels: int):
+@pytest.mark.parametrize('axes', [(3,), (1,), ()])
+def test_crops_equal_those_of_the_transform(settings: dict[str, Any], axes: tuple[int, ...]):
+    """Pictures (H, W, 3), (H, W, 1) and (H, W); ``img_shape`` is that of the transform, too."""
+    channels = axes[0] if axes else 1
     if channels == 1 and isinstance(settings.get('pad_val'), tuple):
         pytest.skip('a value for each of three channels')
     images = pictures(channels=channels)
-    images = images[..., 0] if channels == 1 else images
+    images = images if axes else images[..., 0]
     transform = RandomCrop(**settings)
     [step] = make_steps([transform], images.shape[1:])
     draws = step.draw(len(images), torch.Generator().manual_seed(3))
@@ -52,7 +56,7 @@ def test_crops_equal_those_of_the_transform(settings: dict[str, Any], channels: 
             cropped = transform.transform({'img': image})
         assert step.meta(draws) == {'img_shape': cropped['img_shape']}
         expected.append(PackInputs.format_input(cropped['img']))
-    whole = batch_of(images if channels == 3 else images[..., None])
+    whole = batch_of(images if axes else images[..., None])
     before = whole.clone()
     result = step.apply(whole, draws)
     assert torch.equal(result, torch.stack(expected))
