@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from mmengine.dataset import default_collate
 from mmpretrain.registry import DATASETS
+from torch import Tensor
 
 from mmshufflemix.small_images.pipeline import make_steps, split_pipeline
 from mmshufflemix.small_images.samples import make_samples
@@ -68,15 +69,16 @@ class InMemoryImages:
         """Give a batch, as a data loader asks for it.
 
         Args:
-            indices: Which images, N numbers.
+            indices: Which images, N numbers; negative ones count from the end.
 
         Returns:
             ``inputs``, uint8 (N, C, H, W), not cropped yet; ``data_samples``, a list; and
             ``views``, what the data preprocessor is to do with the images.
+
+        Raises:
+            IndexError: If there is no such image.
         """
-        positions = torch.as_tensor(indices)
-        if self._order is not None:
-            positions = self._order[positions]
+        positions = self._positions(indices)
         views = [View(step, step.draw(len(indices))) for step in self._steps]
         return {
             'inputs': self._images.index_select(0, positions),
@@ -87,8 +89,12 @@ class InMemoryImages:
         }
 
     def __getitem__(self, index: int) -> dict[str, Any]:
-        """Give one sample, cropped and flipped, as the ordinary dataset does."""
-        batch = self.__getitems__([index % len(self)])
+        """Give one sample, cropped and flipped, as the ordinary dataset does.
+
+        Raises:
+            IndexError: If there is no such image; this also ends loops over the dataset.
+        """
+        batch = self.__getitems__([index])
         images = batch['inputs']
         for view in batch['views']:
             images = view.apply(images)
@@ -96,13 +102,25 @@ class InMemoryImages:
 
     def get_cat_ids(self, index: int) -> list[int]:
         """Return the label of an image, for samplers that balance classes."""
-        position = index if self._order is None else int(self._order[index])
-        return [int(self._labels[position])]
+        return self._labels[self._positions([index])].tolist()
 
     def get_gt_labels(self) -> np.ndarray:
         """Return the labels (N,) of all images."""
         labels = self._labels if self._order is None else self._labels[self._order]
         return labels.numpy().copy()
+
+    def _positions(self, indices: Sequence[int]) -> Tensor:
+        """Where images (N,) lie in the table."""
+        lowest, highest, count = min(indices), max(indices), len(self)
+        if lowest < -count or highest >= count:
+            raise IndexError(
+                f'there is no image {highest if highest >= count else lowest}: this dataset has '
+                f'{count}, numbered 0 to {count - 1}, or -{count} to -1 from the end'
+            )
+        positions = torch.as_tensor(indices)
+        if lowest < 0:
+            positions = positions % count
+        return positions if self._order is None else self._order[positions]
 
     def _metas(
         self, positions: Sequence[int], views: Sequence[View]

@@ -107,6 +107,29 @@ def test_grey_pictures_get_the_channels_of_mean_and_std(settings: dict[str, Any]
     assert_equal_batches(DATASETS.build(config), InMemoryImages(config), [2, 5], **settings)
 
 
+@pytest.mark.parametrize('make', [folder, repeated])
+def test_indices(make: Callable[[Path], dict[str, Any]], tmp_path: Path):
+    """They count from the end, too, and end where the images end, as those of a list."""
+    config = make(tmp_path)
+    ordinary, fast = DATASETS.build(config), InMemoryImages(config)
+    count = len(fast)
+    assert_equal_batches(ordinary, fast, [-1, 1, -2], **NORMALISE)
+    samples = [sample['data_samples'] for sample in fast]
+    assert [int(sample.gt_label) for sample in samples] == fast.get_gt_labels().tolist()
+    first, last = (fast.get_cat_ids(index) for index in (-count, -1))
+    assert [first, last] == [fast.get_cat_ids(0), fast.get_cat_ids(count - 1)]
+    assert_equal_samples(fast[-count]['data_samples'], samples[0])
+    for outside in (count, -count - 1):
+        message = f'no image {outside}: this dataset has {count}, numbered 0 to {count - 1}, or'
+        for get in (
+            fast.__getitem__,
+            fast.get_cat_ids,
+            lambda index: fast.__getitems__([0, index]),
+        ):
+            with pytest.raises(IndexError, match=message):
+                get(outside)
+
+
 @pytest.mark.parametrize('random', [[CROP, FLIP], [FLIP, CROP], [CROP], [FLIP]])
 def test_random_samples_are_of_the_ordinary_kind(random: list[dict], tmp_path: Path):
     config = dict(folder(tmp_path), pipeline=[LOAD, *random, PACK])
