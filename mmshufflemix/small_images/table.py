@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -146,8 +147,10 @@ def _label(info: dict[str, Any]) -> int:
 
 
 def _all_equal(column: Sequence[Any]) -> bool:
-    # sample_idx of a set of one image is not common to all of a longer one.
-    return len(column) > 1 and all(value == column[0] for value in column)
+    # sample_idx of a set of one image is not common to all of a longer one. Arrays are not equal or
+    # different as a whole, but their bytes are.
+    first = pickle.dumps(column[0])
+    return len(column) > 1 and all(pickle.dumps(value) == first for value in column)
 
 
 def _name(info: dict[str, Any]) -> str:

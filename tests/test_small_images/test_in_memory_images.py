@@ -236,6 +236,20 @@ def test_other_data_is_refused(infos: list[dict], message: str):
         InMemoryImages(Given(infos))
 
 
+@pytest.mark.parametrize('same', [True, False])
+def test_arrays_are_meta_information(same: bool):
+    boxes = [[0, 5], [0, 5], [0, 5 if same else 6]]
+    infos = [dict(info(), box=np.array(box)) for box in boxes]
+    dataset = Given(infos, [dict(type='PackInputs', meta_keys=['box', 'sample_idx'])])
+    samples = InMemoryImages(dataset).__getitems__([2, 0])['data_samples']
+    for index, sample in zip((2, 0), samples, strict=True):
+        plain = dataset[index]['data_samples']
+        assert sample._metainfo_fields == plain._metainfo_fields
+        assert sample.sample_idx == index
+        assert type(sample.box) is np.ndarray
+        assert sample.box.tolist() == plain.box.tolist() == boxes[index]
+
+
 def test_more_than_half_of_the_memory_is_refused():
     with patch.object(os, 'sysconf', lambda name: 20), pytest.raises(ValueError, match='GB, more'):
         InMemoryImages(Given([info(), info()]))
