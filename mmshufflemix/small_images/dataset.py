@@ -37,15 +37,13 @@ class InMemoryImages:
 
     Raises:
         TypeError: If it joins several datasets.
-        ValueError: If its pipeline, labels or images are of another kind than described in
-            :func:`~mmshufflemix.small_images.pipeline.split_pipeline` and
+        ValueError: If it is empty, or its pipeline, labels or images are of another kind than
+            described in :func:`~mmshufflemix.small_images.pipeline.split_pipeline` and
             :func:`~mmshufflemix.small_images.table.read_table`.
     """
 
     def __init__(self, dataset: Any) -> None:
-        if isinstance(dataset, dict):
-            dataset = DATASETS.build(dataset)
-        dataset.full_init()
+        dataset = _open(dataset)
         inner, order = unwrap(dataset)
         pipeline = split_pipeline(inner.pipeline.transforms)
         table = read_once(partial(read_table, inner, pipeline))
@@ -138,6 +136,27 @@ class InMemoryImages:
                     columns.pop(key, None)
                     (columns if isinstance(value, list) else common)[key] = value
         return common, columns
+
+
+def _open(dataset: Any) -> Any:
+    """Build a dataset, if this is its config, and read its annotations."""
+    try:
+        if isinstance(dataset, dict):
+            dataset = DATASETS.build(dataset)
+        dataset.full_init()
+        empty = len(dataset) == 0
+    except ValueError as error:
+        # NumPy's words for a list of annotations without any, which MMEngine joins.
+        if 'need at least one array to concatenate' not in str(error):
+            raise
+        empty = True
+    if empty:
+        kind = dataset['type'] if isinstance(dataset, dict) else type(dataset)
+        raise ValueError(
+            'the fast path for small images needs at least one image, and '
+            f'{getattr(kind, "__name__", kind)} has none; check its data_root, ann_file and indices'
+        )
+    return dataset
 
 
 def keep_batch(batch: Any) -> Any:

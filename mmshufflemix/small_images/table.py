@@ -8,8 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import cv2
 import mmengine.dataset
 import numpy as np
+from mmcv.transforms import LoadImageFromFile
 from mmengine.dataset import ClassBalancedDataset, RepeatDataset
 from mmengine.logging import print_log
 from mmpretrain.datasets import KFoldDataset
@@ -79,8 +81,9 @@ def read_table(
         allocate: Makes the array of images from its shape; None takes this process's own memory.
 
     Raises:
-        ValueError: If the images differ in size, are not 8-bit, take more than half of the memory
-            of this machine, or have not one label each.
+        OSError: If a picture is missing, or not for this user to read.
+        ValueError: If the images cannot be read, differ in size, are not 8-bit, take more than half
+            of the memory of this machine, or have not one label each.
     """
     count = len(dataset)
     labels = np.empty(count, np.int64)
@@ -90,7 +93,8 @@ def read_table(
         results = dataset.get_data_info(index)
         labels[index] = _label(results)
         for transform in pipeline.once:
-            results = transform(results)
+            load = isinstance(transform, LoadImageFromFile)
+            results = _load(transform, results) if load else transform(results)
         image = results['img']
         if index == 0:
             shape = image.shape
@@ -134,6 +138,23 @@ def _allocate(allocate: Allocate, count: int, image: np.ndarray) -> np.ndarray:
         logger='current',
     )
     return allocate((count, channels, height, width))
+
+
+def _load(loader: LoadImageFromFile, info: dict[str, Any]) -> dict[str, Any]:
+    results, cause = None, None
+    try:
+        results = loader(info)
+    except (FileNotFoundError, PermissionError):
+        raise
+    except (AssertionError, OSError, SyntaxError, cv2.error) as error:
+        # OpenCV and Pillow mostly do not name the file.
+        cause = error
+    if results is None:
+        raise ValueError(
+            'the fast path for small images needs every image, and '
+            f'{_name(info)} cannot be read; mend or remove that file'
+        ) from cause
+    return results
 
 
 def _label(info: dict[str, Any]) -> int:

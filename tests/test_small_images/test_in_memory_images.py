@@ -250,6 +250,39 @@ def test_arrays_are_meta_information(same: bool):
         assert sample.box.tolist() == plain.box.tolist() == boxes[index]
 
 
+@pytest.mark.parametrize('settings', [dict(indices=0), dict(indices=0, serialize_data=False)])
+def test_a_dataset_without_images_is_refused(settings: dict[str, Any], tmp_path: Path):
+    """Told by MMEngine in words of NumPy, or not at all."""
+    config = dict(folder(tmp_path), **settings)
+    with pytest.raises(
+        ValueError, match=r'^the fast path .* one image, and CustomDataset has none'
+    ):
+        InMemoryImages(config)
+    with pytest.raises(
+        ValueError, match=r'^the fast path .* one image, and CustomDataset has none'
+    ):
+        InMemoryImages(DATASETS.build(dict(config, lazy_init=True)))
+
+
+@pytest.mark.parametrize('content', [b'', b'no picture'])
+@pytest.mark.parametrize('backend', ['cv2', 'pillow'])
+@pytest.mark.parametrize('ignore_empty', [True, False])
+def test_unreadable_pictures_are_named(
+    content: bytes, backend: str, ignore_empty: bool, tmp_path: Path
+):
+    config = folder(tmp_path)
+    config['pipeline'] = [dict(LOAD, imdecode_backend=backend, ignore_empty=ignore_empty), PACK]
+    broken = tmp_path / 'b' / '4.png'
+    broken.write_bytes(content)
+    with pytest.raises(ValueError, match=f'^the fast path .*{broken} cannot be read; mend'):
+        InMemoryImages(config)
+    dataset = DATASETS.build(config)
+    broken.unlink()
+    kind, message = (ValueError, 'cannot') if ignore_empty else (FileNotFoundError, str(broken))
+    with pytest.raises(kind, match=message):
+        InMemoryImages(dataset)
+
+
 def test_more_than_half_of_the_memory_is_refused():
     with patch.object(os, 'sysconf', lambda name: 20), pytest.raises(ValueError, match='GB, more'):
         InMemoryImages(Given([info(), info()]))
