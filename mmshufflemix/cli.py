@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import io
 import os
 import re
@@ -11,6 +12,8 @@ import traceback
 from collections.abc import Callable
 from types import FrameType
 from typing import NoReturn
+
+from torch import distributed
 
 from mmshufflemix.checkpoint_schemes import use_safe_loading
 from mmshufflemix.failure_file import report_failure
@@ -76,6 +79,7 @@ def run_cli(main: Callable[[], object]) -> None:
         sys.stdout.reconfigure(errors='backslashreplace')
     try:
         main()
+        _leave_processes()
     except KeyboardInterrupt as stop:
         sys.stdout.flush()
         if str(stop):
@@ -146,6 +150,15 @@ def _original(error: BaseException) -> BaseException:
     """The error of a hook, where the runner raised it anew with the hook behind its message."""
     inner = error.__context__
     return inner if inner and str(error).startswith(f'{inner} in <') else error
+
+
+def _leave_processes() -> None:
+    # Else a thread of gloo may let its last tensors go while Python ends, which aborts the process.
+    # Threads end with the group, which the runner holds, and the runner is garbage in circles.
+    joined = distributed.is_available() and distributed.is_initialized()
+    if joined and distributed.get_backend() == 'gloo':
+        gc.collect()
+        distributed.destroy_process_group()
 
 
 def _builds(frame: FrameType) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import urllib.error
 from collections.abc import Callable
 from copy import deepcopy
@@ -13,6 +14,7 @@ import torch
 from mmengine.config import Config
 from mmengine.optim import AmpOptimWrapper
 from mmpretrain.registry import HOOKS, MODELS
+from torch import distributed
 from torch.utils.data import DataLoader, Dataset
 
 from mmshufflemix.augments import ShuffleMix
@@ -123,6 +125,27 @@ def test_traceback_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(FileNotFoundError):
         run_cli(open_missing)
     assert new_parser('tool').parse_args(['--traceback']).traceback
+
+
+@pytest.mark.skipif(not Path('/proc/self/task').exists(), reason='looks into /proc')
+def test_threads_of_gloo_end_before_python_does(tmp_path: Path) -> None:
+    """Also if something in a circle, such as a runner, holds the group."""
+    before = set(os.listdir('/proc/self/task'))
+
+    def join() -> None:
+        store = f'file://{tmp_path / "store"}'
+        distributed.init_process_group('gloo', init_method=store, rank=0, world_size=1)
+        circle: list[Any] = [distributed.group.WORLD]
+        circle.append(circle)
+        assert set(os.listdir('/proc/self/task')) > before
+
+    try:
+        run_cli(join)
+        assert not distributed.is_initialized()
+        assert set(os.listdir('/proc/self/task')) <= before
+    finally:
+        if distributed.is_initialized():
+            distributed.destroy_process_group()
 
 
 def test_ctrl_c() -> None:
