@@ -2,7 +2,8 @@
 
 A checkpoint is a pickle, and a pickle can run any program. PyTorch's restricted unpickler refuses
 everything but tensors, plain containers and the classes that were allowed by name. MMEngine's
-checkpoints also hold its training history; what that needs is allowed here, and nothing more.
+checkpoints also hold its training history, and the curve of OneCycleLR; what these need is allowed
+here, and nothing more.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 from mmengine.logging import HistoryBuffer
+from mmengine.optim.scheduler.param_scheduler import OneCycleParamScheduler
 
 from mmshufflemix.files import unpacked_size, write_bytes
 
@@ -39,9 +41,18 @@ _MOST_UNPACKED = 10
 _NUMBER = re.compile(r'(?:^|[A-Za-z_])(\d+)\.pth$')
 
 
-def _history_statistic(owner: Any, name: str) -> Any:
-    """Stand in for ``getattr``, which MMEngine's history names in its pickles."""
+class _OneCycleCurves:
+    """Stands for OneCycleLR's class, which a file is not to build."""
+
+    _annealing_cos = staticmethod(OneCycleParamScheduler._annealing_cos)
+    _annealing_linear = staticmethod(OneCycleParamScheduler._annealing_linear)
+
+
+def _known_attribute(owner: Any, name: str) -> Any:
+    """Stand in for ``getattr``, which MMEngine's history and OneCycleLR name in their pickles."""
     if owner is HistoryBuffer and name in ('min', 'max', 'current', 'mean'):
+        return getattr(owner, name)
+    if owner is _OneCycleCurves and name in ('_annealing_cos', '_annealing_linear'):
         return getattr(owner, name)
     raise pickle.UnpicklingError(f'Unsupported global: getattr of {name!r} was asked for')
 
@@ -50,7 +61,8 @@ def mmengine_globals() -> list[Callable[..., Any] | tuple[Callable[..., Any], st
     """List what MMEngine's checkpoints need beyond tensors, for ``torch.serialization``.
 
     Number arrays, number scalars, ``slice`` and MMEngine's history buffer; ``getattr`` is replaced
-    by a function that only reaches the buffer's own statistics. Arrays of objects stay refused.
+    by a function that only reaches the buffer's own statistics and the curves of OneCycleLR. Arrays
+    of objects stay refused.
 
     Returns:
         Pairs of an object and the name under which a pickle asks for it.
@@ -60,7 +72,8 @@ def mmengine_globals() -> list[Callable[..., Any] | tuple[Callable[..., Any], st
     dtypes = sorted({type(np.dtype(code)) for code in '?bBhHiIlLqQefdFDU'}, key=repr)
     return [
         (HistoryBuffer, 'mmengine.logging.history_buffer.HistoryBuffer'),
-        (_history_statistic, 'builtins.getattr'),
+        (_OneCycleCurves, 'mmengine.optim.scheduler.param_scheduler.OneCycleParamScheduler'),
+        (_known_attribute, 'builtins.getattr'),
         (slice, 'builtins.slice'),
         (np.ndarray, 'numpy.ndarray'),
         (np.dtype, 'numpy.dtype'),

@@ -17,6 +17,7 @@ import pytest
 import torch
 from mmengine.hooks import CheckpointHook
 from mmengine.logging import HistoryBuffer
+from mmengine.optim.scheduler.param_scheduler import OneCycleParamScheduler
 from mmengine.runner import Runner
 from mmengine.runner.checkpoint import CheckpointLoader, _load_checkpoint
 
@@ -42,8 +43,18 @@ class Evil:
 class EvilGetattr:
     """Asks for an attribute that leads further than MMEngine's history needs."""
 
+    def __init__(self, *asked: Any) -> None:
+        self.asked = asked
+
     def __reduce__(self) -> Any:
-        return getattr, (HistoryBuffer, '__init__')
+        return getattr, self.asked
+
+
+class EvilSchedule:
+    """Builds a schedule when it is unpickled."""
+
+    def __reduce__(self) -> Any:
+        return OneCycleParamScheduler, (None, 'lr')
 
 
 @pytest.fixture
@@ -102,10 +113,21 @@ def test_old_style_pickles_are_refused_too(tmp_path: Path) -> None:
     assert not target.exists()
 
 
-def test_getattr_reaches_only_the_history(tmp_path: Path) -> None:
+@pytest.mark.parametrize('owner', [HistoryBuffer, OneCycleParamScheduler])
+def test_getattr_reaches_only_what_mmengine_needs(tmp_path: Path, owner: type) -> None:
     path = tmp_path / 'evil.pth'
-    torch.save({'meta': EvilGetattr()}, path)
+    torch.save({'meta': EvilGetattr(owner, '__init__')}, path)
     with pytest.raises(ValueError, match='asks for more than data'):
+        load_checkpoint_file(path)
+
+
+def test_the_curves_of_one_cycle_are_read_and_no_schedule_is_built(tmp_path: Path) -> None:
+    path = tmp_path / 'epoch_1.pth'
+    curves = [OneCycleParamScheduler._annealing_cos, OneCycleParamScheduler._annealing_linear]
+    torch.save({'param_schedulers': curves}, path)
+    assert load_checkpoint_file(path)['param_schedulers'] == curves
+    torch.save({'param_schedulers': EvilSchedule()}, path)
+    with pytest.raises(ValueError, match=r'epoch_1\.pth'):
         load_checkpoint_file(path)
 
 

@@ -12,7 +12,7 @@ from mmpretrain.registry import HOOKS
 __all__ = ['ScheduleResumeHook', 'flat_schedules']
 
 # What MMEngine derives from the length of the run where the config does not say it.
-_LENGTHS = ('end', 'T_max', 'total_iters')
+_LENGTHS = ('end', 'T_max', 'total_iters', 'total_steps', '_schedule_phases')
 
 
 @HOOKS.register_module()

@@ -64,3 +64,17 @@ def test_a_longer_resumed_run_follows_the_config(tmp_path: Path, name: str) -> N
     if after_stop is None:
         assert first == pytest.approx(whole[:2], abs=1e-8)
     assert load_checkpoint_file(tmp_path / 'parts' / 'epoch_4.pth')['meta']['epoch'] == 4
+
+
+def test_one_cycle_goes_on_along_the_longer_curve(tmp_path: Path) -> None:
+    """Its rate depends on the place alone, so that it is that of the whole run."""
+    config = write_job(tmp_path)
+    options: dict[str, Any] = {'val_cfg': None, 'val_dataloader': None, 'val_evaluator': None}
+    options['param_scheduler'] = [
+        dict(type='OneCycleLR', eta_max=0.1, convert_to_iter_based=True),
+    ]
+    whole = rates(config, tmp_path / 'whole', 'one_cycle_whole', 4, **options)
+    rates(config, tmp_path / 'parts', 'one_cycle_first', 2, **options)
+    rest = rates(config, tmp_path / 'parts', 'one_cycle_rest', 4, resume=True, **options)
+    assert rest == pytest.approx(whole[2:], abs=1e-8)
+    assert len(set(rest)) == 2
