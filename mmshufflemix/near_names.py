@@ -13,6 +13,8 @@ __all__ = ['argument_hint', 'argument_names', 'closest', 'type_meant', 'with_nea
 
 # The runner builds its own loops without a registry.
 _BUILDERS = ('mmengine.registry.build_functions', 'mmengine.runner.runner')
+_SCOPES = ('mmcls', 'mmcv', 'mmengine', 'mmpretrain', 'mmshufflemix')
+_ENDINGS = ('classifier', 'dataset', 'head', 'hook', 'loss', 'metric', 'neck', 'runner')
 _NO_TYPE = re.compile(r'(?P<name>[\w.]+) is not in the [\w: ]+ registry\b')
 _NO_ARGUMENT = re.compile(
     r"(?P<owner>[\w.]+)\.__init__\(\) got an unexpected keyword argument '(?P<name>\w+)'"
@@ -55,16 +57,24 @@ def argument_names(kind: type) -> set[str] | None:
 
 
 def type_meant(name: str, registry: Any) -> str | None:
-    """What to write for a type that is like one of a registry, its parents or its children."""
-    last = name.rpartition('.')[2]
+    """What to write for a type that is like one of a registry, its parents or its children.
+
+    None for one of another package, which nothing here knows.
+    """
+    scope, _, last = name.rpartition('.')
+    if scope and closest(scope, _SCOPES) is None:
+        return None
     written: dict[str, str] = {}
     for scope, child in registry.children.items():
         written |= {item: f'{scope}.{item}' for item in child.module_dict}
     while registry is not None:
         written |= {item: item for item in registry.module_dict}
         registry = registry.parent
-    meant = closest(last, written)
-    return written[meant] if meant else None
+    # Endings make short names alike: MyHead is not meant for MIMHead.
+    ending = next((end for end in _ENDINGS if last.lower().endswith(end)), '')
+    alike = {item.lower().removesuffix(ending): item for item in sorted(written)}
+    meant = closest(last.lower().removesuffix(ending), alike)
+    return written[alike[meant]] if meant else None
 
 
 def with_near_names(message: str, error: BaseException) -> str:
@@ -84,7 +94,8 @@ def with_near_names(message: str, error: BaseException) -> str:
     values = {**building[-1].f_globals, **building[-1].f_locals}
     if (found := _NO_TYPE.match(message)) and 'registry' in values:
         meant = type_meant(found['name'], values['registry'])
-        return f'{found[0]}; did you mean {meant}?' if meant else message
+        own = 'A class of your own has to be imported by custom_imports'
+        return f'{found[0]}; did you mean {meant}? {own}' if meant else message
     if found := _NO_ARGUMENT.match(message):
         built: Any = values.get('obj_cls') or values.get('scheduler_cls')
         built = built or values.get(found['owner'])
