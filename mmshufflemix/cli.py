@@ -49,7 +49,7 @@ _WORKER_FRAME = re.compile(r'^  File "(?P<file>[^"]+)"', re.MULTILINE)
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        if report_failure(message, mistake=True):
+        if report_failure(f'{message}; see --help', mistake=True):
             sys.exit(2)
         super().error(message)
 

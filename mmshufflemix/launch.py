@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import TypeVar
 
 import torch
-from mmengine.config import Config, ConfigDict, DictAction
+from mmengine.config import Config, ConfigDict
 from mmengine.registry import RUNNERS
 from mmengine.runner import Runner
 from torch import distributed
 
 from mmshufflemix.config_dump import keep_own_config
 from mmshufflemix.files import check_folder
+from mmshufflemix.option_types import SettingsAction
 from mmshufflemix.prepare import download_hint
 
 __all__ = [
@@ -41,7 +42,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--cfg-options',
         nargs='+',
-        action=DictAction,
+        action=SettingsAction,
         metavar='KEY=VALUE',
         help='change settings of the config, for example optim_wrapper.optimizer.lr=0.1 or '
         'key="[(a,b),(c,d)]" (quoted, without spaces)',

@@ -13,9 +13,10 @@ from mmengine.runner import Runner
 from mmpretrain import registry
 from mmpretrain.models import ImageClassifier
 
+from mmshufflemix.copied_names import check_copied, inside
 from mmshufflemix.near_names import argument_names, closest
 
-__all__ = ['merge_options', 'unknown_names']
+__all__ = ['check_names', 'merge_options', 'unknown_names']
 
 # What MMEngine, MMPretrain and this package read beside the arguments of the Runner.
 _TOP_LEVEL = {
@@ -43,13 +44,42 @@ def merge_options(cfg: Config, options: Mapping[str, Any] | None) -> None:
     Args:
         cfg: Changed in place.
         options: What ``--cfg-options`` gave: dotted names and their values.
+
+    Raises:
+        ValueError: If a name is that of a variable which the file has copied, or leads into a list
+            without a number.
     """
     if not options:
         return
     before = cfg.to_dict()
+    check_names(before, options)
     cfg.merge_from_dict(dict(options))
     for sentence in unknown_names(before, cfg.to_dict(), options):
         print_log(f'{sentence}.', logger='current', level=logging.WARNING)
+
+
+def check_names(config: Mapping[str, Any], names: Iterable[str]) -> None:
+    """Refuse names that would change nothing, or lead into a list without a number.
+
+    Args:
+        config: The settings without the options.
+        names: Dotted names of settings.
+
+    Raises:
+        ValueError: In one sentence with the way out.
+    """
+    for name in names:
+        value: Any = config
+        parts = name.split('.')
+        for depth, part in enumerate(parts):
+            if isinstance(value, list | tuple) and not part.isdigit():
+                first = '.'.join([*parts[:depth], '0', *parts[depth:]])
+                raise ValueError(
+                    f'--cfg-options sets {name}, but {".".join(parts[:depth])} is a list of '
+                    f'{len(value)}; say which of them by its number, for example {first}.'
+                )
+            value = inside(value, part)
+    check_copied(config, _read_at_the_top(), names)
 
 
 def unknown_names(
@@ -79,13 +109,13 @@ def unknown_names(
             if accepted is not None and part not in accepted:
                 yield _sentence(name, depth, accepted | set(old if isinstance(old, dict) else ()))
                 break
-            old, new = _inside(old, part), _inside(new, part)
+            old, new = inside(old, part), inside(new, part)
 
 
 def _accepted(place: list[str], new: Any, config: Mapping[str, Any]) -> set[str] | None:
     """Names that are read in a dict of the config, None where all may be."""
     if not place:
-        return {*inspect.signature(Runner.__init__).parameters, *_TOP_LEVEL} - {'self', 'cfg'}
+        return _read_at_the_top()
     if not isinstance(new, dict):
         return None
     path = '.'.join(place)
@@ -97,6 +127,10 @@ def _accepted(place: list[str], new: Any, config: Mapping[str, Any]) -> set[str]
     if not found or None in found:
         return None
     return _BUILDER_NAMES.union(*(names for names in found if names is not None))
+
+
+def _read_at_the_top() -> set[str]:
+    return {*inspect.signature(Runner.__init__).parameters, *_TOP_LEVEL} - {'self', 'cfg'}
 
 
 def _classes(kind: Any) -> list[type]:
@@ -113,14 +147,6 @@ def _classes(kind: Any) -> list[type]:
             found.append(entry)
     # A function is built too, by its own arguments, but what becomes of them is not known.
     return found if all(isinstance(entry, type) for entry in found) else []
-
-
-def _inside(value: Any, part: str) -> Any:
-    if isinstance(value, dict):
-        return value.get(part)
-    if isinstance(value, list | tuple) and part.isdigit() and int(part) < len(value):
-        return value[int(part)]
-    return None
 
 
 def _sentence(name: str, depth: int, known: set[str]) -> str:

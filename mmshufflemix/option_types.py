@@ -1,14 +1,24 @@
-"""Types of options: numbers within a range, and a device that is there."""
+"""Types of options: numbers within a range, a device that is there, settings of a config."""
 
 from __future__ import annotations
 
 import argparse
 import re
 from collections.abc import Callable
+from typing import Any
 
 import torch
+from mmengine.config import DictAction
 
-__all__ = ['BATCH_SIZE', 'PAIRS', 'SEED', 'available_device', 'number', 'whole_number']
+__all__ = [
+    'BATCH_SIZE',
+    'PAIRS',
+    'SEED',
+    'SettingsAction',
+    'available_device',
+    'number',
+    'whole_number',
+]
 
 
 def whole_number(least: int, most: int) -> Callable[[str], int]:
@@ -70,3 +80,13 @@ SEED = whole_number(0, 2**31 - 1)
 # A median with quartiles needs two.
 PAIRS = whole_number(2, 10**6)
 BATCH_SIZE = whole_number(1, 65536)
+
+
+class SettingsAction(DictAction):
+    """MMEngine's action for ``KEY=VALUE``, which here keeps the spaces of a single value."""
+
+    @staticmethod
+    def _parse_iterable(val: str) -> Any:
+        text = val.strip('\'"')
+        single = ',' not in text and not text.startswith(('[', '('))
+        return text if single and ' ' in text.strip() else DictAction._parse_iterable(val)

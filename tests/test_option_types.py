@@ -5,7 +5,7 @@ import argparse
 import pytest
 import torch
 
-from mmshufflemix.option_types import available_device, number, whole_number
+from mmshufflemix.option_types import SettingsAction, available_device, number, whole_number
 
 
 @pytest.mark.parametrize('text', ['0', '-1', '4', '1.5', 'x', '', '1' + 5000 * '0'])
@@ -41,3 +41,19 @@ def test_a_missing_device_is_refused(monkeypatch: pytest.MonkeyPatch):
     assert [available_device(name) for name in ('cuda', 'cuda:1')] == ['cuda', 'cuda:1']
     with pytest.raises(argparse.ArgumentTypeError, match=r"'cuda:2' is not there.*only 2"):
         available_device('cuda:2')
+
+
+def test_a_single_value_keeps_its_spaces():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--cfg-options', nargs='+', action=SettingsAction)
+    words = ['a=my model.pth', 'b="dining table"', 'c=[1, 2]', 'd= 3', 'e=(x, y)', 'f=None', 'g=']
+    options = parser.parse_args(['--cfg-options', *words]).cfg_options
+    assert options == {
+        'a': 'my model.pth',
+        'b': 'dining table',
+        'c': [1, 2],
+        'd': 3,
+        'e': ('x', 'y'),
+        'f': None,
+        'g': '',
+    }

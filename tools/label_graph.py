@@ -12,11 +12,10 @@ from mmshufflemix.label_graph import (
     draw_label_graph,
     save_label_graph,
 )
-from mmshufflemix.option_types import SEED
+from mmshufflemix.option_types import SEED, SettingsAction
 from mmshufflemix.pictures import check_picture_file
 from mmshufflemix.prepare import read_config
 
-from mmengine.config import DictAction
 from mmpretrain.registry import DATASETS
 from mmpretrain.utils import register_all_modules
 
@@ -44,7 +43,7 @@ def parse_args() -> argparse.Namespace:
     )
     parser.add_argument('--plot', help='picture of the graph to write (.png, .pdf, .svg)')
     parser.add_argument(
-        '--cfg-options', nargs='+', action=DictAction, help='override settings of the config'
+        '--cfg-options', nargs='+', action=SettingsAction, help='override settings of the config'
     )
     return parser.parse_args()
 

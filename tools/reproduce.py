@@ -11,6 +11,7 @@ import argparse
 from pathlib import Path
 
 from mmshufflemix.cli import new_parser, run_cli
+from mmshufflemix.option_types import SettingsAction
 from mmshufflemix.reproduce import (
     TABLES,
     check_options,
@@ -26,8 +27,6 @@ from mmshufflemix.reproduce import (
     stale_runs,
     write_report,
 )
-
-from mmengine.config import DictAction
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -49,7 +48,7 @@ def parse_args() -> argparse.Namespace:
         help='move runs with other settings aside first',
     )
     cfg_help = 'change settings of all configs; all runs of a table must have the same'
-    add('--cfg-options', nargs='+', action=DictAction, metavar='KEY=VALUE', help=cfg_help)
+    add('--cfg-options', nargs='+', action=SettingsAction, metavar='KEY=VALUE', help=cfg_help)
     return parser.parse_args()
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from mmengine.config import DictAction
-
 from mmshufflemix.inference.sources import find_pictures
+from mmshufflemix.option_types import SettingsAction
 from mmshufflemix.text import some
 
 __all__ = ['add_inference_arguments', 'require_all', 'require_pictures']
@@ -29,7 +28,7 @@ def add_inference_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument('--device', help='such as cpu or cuda:1 (default: a GPU if there is one)')
     parser.add_argument(
-        '--cfg-options', nargs='+', action=DictAction, help='change settings of the config'
+        '--cfg-options', nargs='+', action=SettingsAction, help='change settings of the config'
     )
 
 

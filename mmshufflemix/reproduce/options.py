@@ -8,7 +8,7 @@ from typing import Any
 
 from mmengine.config import Config
 
-from mmshufflemix.option_names import unknown_names
+from mmshufflemix.option_names import check_names, unknown_names
 from mmshufflemix.prepare import read_config
 from mmshufflemix.reproduce.rows import Row, Table
 
@@ -28,7 +28,7 @@ def check_options(
 
     Raises:
         ValueError: If they set what the rows of the table themselves set, or have a name that
-            nothing reads.
+            nothing reads, or that the config has copied.
     """
     if not options:
         return
@@ -48,6 +48,7 @@ def check_options(
             continue
         checked.add(row.config)
         before = read_config(str(configs / row.config), dict(row.options))
+        check_names(before.to_dict(), options)
         after = Config(before.to_dict())
         after.merge_from_dict(dict(options))
         for sentence in unknown_names(before.to_dict(), after.to_dict(), options):

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from mmengine.config import Config, DictAction
+from mmengine.config import Config
 
 from mmshufflemix.benchmark.timed_training import train_within
 from mmshufflemix.files import check_folder
-from mmshufflemix.option_types import number, whole_number
+from mmshufflemix.option_types import SettingsAction, number, whole_number
 from mmshufflemix.prepare import read_config
 from mmshufflemix.reproduce.settings import total_epochs
 
@@ -33,7 +33,11 @@ def add_command(commands: argparse._SubParsersAction) -> None:
         '--epochs', type=whole_number(1, 10**6), help='train so many, without a trial'
     )
     parser.add_argument(
-        '--cfg-options', nargs='+', action=DictAction, metavar='KEY=VALUE', help='change settings'
+        '--cfg-options',
+        nargs='+',
+        action=SettingsAction,
+        metavar='KEY=VALUE',
+        help='change settings',
     )
     parser.set_defaults(run=partial(run, parser))
 
