@@ -16,9 +16,9 @@ from mmshufflemix.dataset_check import (
 from mmshufflemix.dataset_check.readers.config import read_config_splits
 from mmshufflemix.dataset_check.readers.folder import read_folder
 from mmshufflemix.files import check_writable, write_json
+from mmshufflemix.option_types import SettingsAction
 from mmshufflemix.prepare import read_config
 
-from mmengine.config import DictAction
 from mmpretrain.utils import register_all_modules
 
 
@@ -38,7 +38,7 @@ def parse_args() -> argparse.Namespace:
         '--workers', type=int, default=1, metavar='N', help='threads that decode (default: 1)'
     )
     parser.add_argument(
-        '--cfg-options', nargs='+', action=DictAction, help='change settings of the config'
+        '--cfg-options', nargs='+', action=SettingsAction, help='change settings of the config'
     )
     args = parser.parse_args()
     if args.workers < 1:

@@ -6,9 +6,8 @@ import argparse
 
 from mmshufflemix.cli import new_parser, run_cli
 from mmshufflemix.export import export_model
+from mmshufflemix.option_types import SettingsAction
 from mmshufflemix.text import some
-
-from mmengine.config import DictAction
 
 
 def parse_args() -> argparse.Namespace:
@@ -32,7 +31,7 @@ def parse_args() -> argparse.Namespace:
         'tools/tune_thresholds.py writes it (default: 0.5)',
     )
     parser.add_argument(
-        '--cfg-options', nargs='+', action=DictAction, help='change settings of the config'
+        '--cfg-options', nargs='+', action=SettingsAction, help='change settings of the config'
     )
     args = parser.parse_args()
     if args.size is not None and len(args.size) > 2:
