@@ -20,23 +20,26 @@ class Mistake:
 
 
 def false_positives(
-    predictions: Predictions, limit: int, label: int | None = None
+    predictions: Predictions, thresholds: np.ndarray, limit: int, label: int | None = None
 ) -> list[Mistake]:
-    """Return the highest scores on negatives, the highest first.
+    """Return the negatives that are found, the highest score first.
 
     Args:
         predictions: Difficult cells are left out.
+        thresholds: Lowest score of a prediction for each class (K,).
         limit: How many at most.
         label: Of this class only.
     """
-    return _ranked(predictions, ~predictions.targets, -predictions.scores, limit, label)
+    chosen = ~predictions.targets & (predictions.scores >= thresholds)
+    return _ranked(predictions, chosen, -predictions.scores, limit, label)
 
 
 def false_negatives(
-    predictions: Predictions, limit: int, label: int | None = None
+    predictions: Predictions, thresholds: np.ndarray, limit: int, label: int | None = None
 ) -> list[Mistake]:
-    """Return the lowest scores on positives, the lowest first; arguments as above."""
-    return _ranked(predictions, predictions.targets, predictions.scores, limit, label)
+    """Return the positives that are not found, the lowest score first; arguments as above."""
+    chosen = predictions.targets & (predictions.scores < thresholds)
+    return _ranked(predictions, chosen, predictions.scores, limit, label)
 
 
 def wrong_images(predictions: Predictions, limit: int, label: int | None = None) -> list[Mistake]:

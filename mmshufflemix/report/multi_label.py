@@ -43,8 +43,11 @@ def multi_label_sections(
     return [
         _table(predictions, thresholds, aps, order),
         _scores(predictions, order),
-        *_overall(predictions, gallery, top),
-        *(_of_class(predictions, index, float(aps[index]), gallery, top) for index in worst),
+        *_overall(predictions, thresholds, gallery, top),
+        *(
+            _of_class(predictions, thresholds, index, float(aps[index]), gallery, top)
+            for index in worst
+        ),
     ]
 
 
@@ -121,43 +124,63 @@ def _scores(predictions: Predictions, order: Sequence[int]) -> Section:
     return Section('Scores', text, [histograms, calibration])
 
 
-def _overall(predictions: Predictions, gallery: Gallery, top: int) -> list[Section]:
-    positives = [
-        gallery.tile(predictions.pictures[mistake.image], _caption(predictions, mistake))
-        for mistake in false_positives(predictions, top)
-    ]
-    negatives = [
-        gallery.tile(predictions.pictures[mistake.image], _caption(predictions, mistake))
-        for mistake in false_negatives(predictions, top)
-    ]
+def _overall(
+    predictions: Predictions, thresholds: np.ndarray, gallery: Gallery, top: int
+) -> list[Section]:
     return [
-        Section(
+        _mistakes(
             'Worst false positives',
-            ['The highest scores of classes that are not labelled: mistakes, or missing labels.'],
-            pictures=positives,
+            'The highest scores, from the threshold of the class on, of classes that are not '
+            'labelled: mistakes, or missing labels.',
+            predictions,
+            false_positives(predictions, thresholds, top),
+            gallery,
         ),
-        Section(
+        _mistakes(
             'Worst false negatives',
-            ['The lowest scores of classes that are labelled.'],
-            pictures=negatives,
+            'The lowest scores, below the threshold of the class, of classes that are labelled.',
+            predictions,
+            false_negatives(predictions, thresholds, top),
+            gallery,
         ),
     ]
 
 
 def _of_class(
-    predictions: Predictions, index: int, ap: float, gallery: Gallery, top: int
+    predictions: Predictions,
+    thresholds: np.ndarray,
+    index: int,
+    ap: float,
+    gallery: Gallery,
+    top: int,
 ) -> Section:
-    mistakes = [
-        *false_positives(predictions, top, index),
-        *false_negatives(predictions, top, index),
-    ]
+    head = f'AP {100 * ap:.1f}, threshold {number(float(thresholds[index]), 3)}: '
+    return _mistakes(
+        f'Mistakes: {printable(predictions.names[index])}',
+        head + 'highest scores that are wrongly found, then lowest scores that are missed.',
+        predictions,
+        [
+            *false_positives(predictions, thresholds, top, index),
+            *false_negatives(predictions, thresholds, top, index),
+        ],
+        gallery,
+        head + 'no mistakes.',
+    )
+
+
+def _mistakes(
+    title: str,
+    text: str,
+    predictions: Predictions,
+    found: Sequence[Mistake],
+    gallery: Gallery,
+    without: str = 'None at the thresholds above.',
+) -> Section:
     tiles = [
         gallery.tile(predictions.pictures[mistake.image], _caption(predictions, mistake))
-        for mistake in mistakes
+        for mistake in found
     ]
-    name = printable(predictions.names[index])
-    text = [f'AP {100 * ap:.1f}: highest scores without the label, then lowest scores with it.']
-    return Section(f'Mistakes: {name}', text, pictures=tiles)
+    return Section(title, [text if tiles else without], pictures=tiles)
 
 
 def _caption(predictions: Predictions, mistake: Mistake) -> str:

@@ -13,7 +13,7 @@ from PIL import Image
 from mmshufflemix.evaluation.predictions_file import read_records
 from mmshufflemix.report.gallery import Gallery
 from mmshufflemix.report.mistakes import false_negatives, false_positives, wrong_images
-from mmshufflemix.report.multi_label import class_f1, rising
+from mmshufflemix.report.multi_label import class_f1, multi_label_sections, rising
 from mmshufflemix.report.predictions import find_predictions, to_predictions
 from mmshufflemix.report.single_label import confused_pairs
 from mmshufflemix.report.text import call_text, count, duration, number, percent
@@ -24,6 +24,7 @@ from tests.test_report.runs import NAMES, multi_label_records
 def test_worst_cells_against_a_loop() -> None:
     records = multi_label_records([f'{index}.png' for index in range(30)])
     predictions = to_predictions(records, NAMES)
+    cuts = np.array([0.6, records[0]['pred_score'][1], 0.2])  # the score itself is a prediction
     cells = [
         (record['pred_score'][k], image, k, k in record['gt_label'])
         for image, record in enumerate(records)
@@ -32,12 +33,43 @@ def test_worst_cells_against_a_loop() -> None:
     ]
     for label in (None, 0, 1, 2):
         own = [cell for cell in cells if label in (None, cell[2])]
-        wrong = sorted((cell for cell in own if not cell[3]), key=lambda cell: -cell[0])[:4]
-        missed = sorted(cell for cell in own if cell[3])[:4]
-        found = [(m.image, m.label) for m in false_positives(predictions, 4, label)]
-        assert found == [cell[1:3] for cell in wrong]
-        found = [(m.image, m.label) for m in false_negatives(predictions, 4, label)]
-        assert found == [cell[1:3] for cell in missed]
+        wrong = [cell for cell in own if not cell[3] and cell[0] >= cuts[cell[2]]]
+        missed = sorted(cell for cell in own if cell[3] and cell[0] < cuts[cell[2]])
+        assert missed
+        wrong.sort(key=lambda cell: -cell[0])
+        for limit in (4, 99):
+            found = [(m.image, m.label) for m in false_positives(predictions, cuts, limit, label)]
+            assert found == [cell[1:3] for cell in wrong[:limit]]
+            found = [(m.image, m.label) for m in false_negatives(predictions, cuts, limit, label)]
+            assert found == [cell[1:3] for cell in missed[:limit]]
+
+
+def test_mistakes_are_those_at_the_thresholds_of_the_class_table() -> None:
+    scores = [[0.7, 0.6], [0.8, 0.9], [0.6, 0.1]]
+    labels = [[0], [0, 1], []]
+    records = [
+        {'pred_score': score, 'gt_label': label, 'gt_label_difficult': []}
+        for score, label in zip(scores, labels, strict=True)
+    ]
+    predictions = to_predictions(records, ['car', 'cat'])
+
+    def captions(cuts: list[float]) -> dict[str, list[str]]:
+        sections = multi_label_sections(predictions, np.array(cuts), Gallery([]), 5)[2:]
+        return {s.title: [caption.split('\n')[1] for _, caption in s.pictures] for s in sections}
+
+    assert captions([0.75, 0.5]) == {
+        'Worst false positives': ['wrongly found: cat 0.600'],
+        'Worst false negatives': ['missed: car 0.700'],
+        'Mistakes: car': ['missed: car 0.700'],
+        'Mistakes: cat': ['wrongly found: cat 0.600'],
+    }
+    assert not any(captions([0.65, 0.65]).values())
+    texts = {
+        section.title: section.text
+        for section in multi_label_sections(predictions, np.full(2, 0.65), Gallery([]), 5)
+    }
+    assert texts['Worst false negatives'] == ['None at the thresholds above.']
+    assert texts['Mistakes: car'] == ['AP 100.0, threshold 0.650: no mistakes.']
 
 
 def test_f1_of_a_class_by_counting() -> None:
