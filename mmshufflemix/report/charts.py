@@ -48,7 +48,7 @@ def draw_curves(history: History, measure: str | None) -> list[Markup]:
             for key in ('val/loss', 'loss')
         ),
     ]
-    rates: list[Curve] = [('', history.steps(_rate_key(history)), {'color': _POSITIVE})]
+    rates: list[Curve] = [('', history.rates(), {'color': _POSITIVE})]
     points = history.measured(measure) if measure else []
     best = history.best(measure) if measure else None
     measured: list[Curve] = [('', points, {'color': _POSITIVE, 'marker': '.'})]
@@ -157,8 +157,3 @@ def _patch(colour: str, label: str) -> Patch:
 
 def _labels(names: Sequence[str]) -> list[str]:
     return [shortened(printable(name), 24) for name in names]
-
-
-def _rate_key(history: History) -> str:
-    keys = {key for record in history.training for key in record if key.endswith('lr')}
-    return 'lr' if 'lr' in keys or not keys else min(keys)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -32,7 +33,7 @@ def run_facts(run: Run) -> dict[str, str]:
         'training data': _dataset(config, 'train_dataloader'),
         'test data': _dataset(config, 'test_dataloader'),
         'classes': f'{len(run.classes):,}' if run.classes else '',
-        'optimizer': _optimizer(config),
+        'optimizer': _optimizer(run),
         'seed': _seed(run),
         **_measures(run),
         'time': _time(run),
@@ -118,11 +119,18 @@ def _dataset(config: Config, loader: str) -> str:
     return ', '.join(texts)
 
 
-def _optimizer(config: Config) -> str:
-    wrapper = config.get('optim_wrapper') or {}
+def _optimizer(run: Run) -> str:
+    """A resumed run goes on with the rates of its checkpoint, whatever its config says."""
+    wrapper = run.config.get('optim_wrapper') or {}
     steps = wrapper.get('accumulative_counts') or 1
     text = call_text(wrapper['optimizer']) if wrapper.get('optimizer') else ''
-    return text + (f', {steps} batches a step' if text and steps != 1 else '')
+    if not text:
+        return ''
+    text += f', {steps} batches a step' if steps != 1 else ''
+    rates = [rate for _, rate in run.history.rates() if math.isfinite(rate)]
+    return f'{text} by the config' + (
+        f'; highest learning rate logged: {max(rates):g}' if rates else ''
+    )
 
 
 def _seed(run: Run) -> str:

@@ -48,6 +48,15 @@ class History:
             if key in (measures := measures_of(record))
         ]
 
+    def rates(self) -> Points:
+        """Return the learning rate at each logged step.
+
+        Where parts of a network have rates of their own, it is the one that they are shares of.
+        """
+        keys = {key for record in self.training for key in record if key.endswith('lr')}
+        known = [key for key in ('base_lr', 'lr') if key in keys]
+        return self.steps(min(known or keys, default='lr'))
+
     def epoch_means(self, key: str) -> Points:
         """Return the mean of what was logged in each epoch; none without epochs."""
         values: dict[int, list[float]] = {}

@@ -39,6 +39,17 @@ def test_iterations_without_epochs() -> None:
     assert history.validations == {3: {'a': 1.0}}
 
 
+def test_learning_rates_prefer_the_one_of_the_config() -> None:
+    step = {'epoch': 1, 'iter': 2, 'step': 2}
+    for rates, expected in (
+        ({'lr': 0.1, 'base_lr': 1.0}, [(1.0, 1.0)]),
+        ({'lr': 0.1}, [(1.0, 0.1)]),
+        ({'b.lr': 0.2, 'a.lr': 0.3}, [(1.0, 0.3)]),
+        ({}, []),
+    ):
+        assert join_starts({'a': [{**step, **rates}]}).rates() == expected
+
+
 def test_hostile_records_are_passed_over() -> None:
     good = {'loss': 1.0, 'epoch': 1, 'iter': 2, 'step': 2}
     bad = [{**good, 'epoch': 'x'}, {**good, 'iter': None}, {**good, 'epoch': -1}]

@@ -241,3 +241,17 @@ def test_start_names_are_no_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     write_start(tmp_path, 'first', [1])
     run(monkeypatch, tmp_path)
     assert 'started first' in (tmp_path / 'report.html').read_text()
+
+
+def test_the_rate_of_a_resumed_run_is_the_logged_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The checkpoint's rate goes on when the config has another."""
+    config = write_config(tmp_path, max_epochs=3)
+    optimizer = "optim_wrapper = dict(optimizer=dict(type='SGD', lr=7.0), accumulative_counts=2)\n"
+    config.write_text(config.read_text() + optimizer)
+    write_start(tmp_path, '20260101_000000', [1, 2])
+    write_start(tmp_path, '20260102_000000', [3])
+    run(monkeypatch, tmp_path)
+    expected = 'SGD(lr=7.0), 2 batches a step by the config; highest learning rate logged: 0.1'
+    assert expected in (tmp_path / 'report.html').read_text()
