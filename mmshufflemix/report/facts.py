@@ -154,9 +154,10 @@ def _measures(run: Run) -> dict[str, str]:
 
 def _time(run: Run) -> str:
     text = '' if run.seconds is None else duration(run.seconds)
-    if len(run.starts) > 1:
-        text += f' in {len(run.starts)} starts'
-    return f'{text}, started {_date(run.starts[0])}'.removeprefix(', ')
+    starts = run.history.starts
+    if len(starts) > 1:
+        text += f' in {len(starts)} starts'
+    return f'{text}, started {_date(starts[0])}'.removeprefix(', ')
 
 
 def _date(start: str) -> str:

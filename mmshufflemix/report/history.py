@@ -26,12 +26,14 @@ class History:
         validations: Measures by epoch, or by iteration where a run has no epochs.
         by_epoch: Whether the records have epochs.
         epoch_length: Iterations of an epoch, None where that is not known.
+        starts: Names of the starts since the last one that began anew.
     """
 
     training: Sequence[Mapping[str, Any]]
     validations: Mapping[int, Mapping[str, float]]
     by_epoch: bool
     epoch_length: float | None
+    starts: Sequence[str]
 
     @property
     def last(self) -> int:
@@ -93,14 +95,17 @@ def join_starts(starts: Mapping[str, Sequence[Mapping[str, Any]]]) -> History:
     key = 'epoch' if by_epoch else 'iter'
     training: list[dict[str, Any]] = []
     validations: dict[int, dict[str, float]] = {}
-    for records in starts.values():
+    names: list[str] = []
+    for name, records in starts.items():
         new = [
             dict(record)
             for record in records
             if is_training(record) and _is_step(record.get(key)) and _is_step(record.get('iter'))
         ]
         first = min((record[key] for record in new), default=math.inf)
-        training = [record for record in training if record[key] < first] + new
+        kept = [record for record in training if record[key] < first]
+        names = [*names, name] if kept else [name]
+        training = kept + new
         validations = {step: found for step, found in validations.items() if step < first}
         for record in records:
             measures = measures_of(record)
@@ -109,7 +114,7 @@ def join_starts(starts: Mapping[str, Sequence[Mapping[str, Any]]]) -> History:
                 validations[record['step']] = measures
     training.sort(key=lambda record: record['iter'])
     length = _epoch_length(training) if by_epoch else None
-    return History(training, dict(sorted(validations.items())), by_epoch, length)
+    return History(training, dict(sorted(validations.items())), by_epoch, length, names)
 
 
 def main_measure(

@@ -37,9 +37,8 @@ class Run:
         config: The config, empty if there is none.
         config_text: Its text.
         history: Curves.
-        starts: Names of the starts that trained, which are their times.
         log_facts: Versions and seed.
-        seconds: Time of all starts, None without text logs.
+        seconds: Time of the starts of the curves, None without text logs.
         checkpoint: The newest, None without any.
         parameters: Numbers in the checkpoint's model.
         classes: Names of the classes, None if unknown.
@@ -52,7 +51,6 @@ class Run:
     config: Config
     config_text: str
     history: History
-    starts: Sequence[str]
     log_facts: LogFacts
     seconds: float | None
     checkpoint: Path | None
@@ -85,7 +83,7 @@ def read_run(folder: Path, config_file: Path | None = None) -> Run:
     config, text = _read(source, config_file is not None, notes)
     checkpoint = latest_checkpoint(folder)
     content = _load(checkpoint, notes)
-    facts, seconds = read_log_facts(folder, trained)
+    facts, seconds = read_log_facts(folder, history.starts)
     return Run(
         folder,
         _name(folder, config_file or (dumped[0] if len(dumped) == 1 else None)),
@@ -93,7 +91,6 @@ def read_run(folder: Path, config_file: Path | None = None) -> Run:
         config,
         text,
         history,
-        trained,
         facts,
         seconds,
         checkpoint,

@@ -19,6 +19,7 @@ def test_a_resumed_run_counts_every_epoch_once(tmp_path: Path) -> None:
     assert history.epoch_means('loss') == [(1, 1.0), (2, 0.5), (3, 2 / 3), (4, 0.5)]
     assert history.measured('multi-label/mAP') == [(1, 10), (2, 20), (3, 30), (4, 40)]
     assert history.best('multi-label/mAP') == (4, 40)
+    assert history.starts == ['20260101_000000', '20260102_000000']
 
 
 def test_a_run_that_began_anew_replaces_the_old_one(tmp_path: Path) -> None:
@@ -27,6 +28,10 @@ def test_a_run_that_began_anew_replaces_the_old_one(tmp_path: Path) -> None:
     history = join_starts(read_starts(tmp_path))
     assert [record['iter'] for record in history.training] == [10, 20]
     assert list(history.validations) == [1]
+    assert history.starts == ['20260102_000000']
+    write_start(tmp_path, '20260103_000000', [2])
+    history = join_starts(read_starts(tmp_path))
+    assert history.starts == ['20260102_000000', '20260103_000000']
 
 
 def test_iterations_without_epochs() -> None:
@@ -37,6 +42,8 @@ def test_iterations_without_epochs() -> None:
     assert history.steps('loss') == [(1, 1), (2, 2), (3, 9)]
     assert history.epoch_means('loss') == []
     assert history.validations == {3: {'a': 1.0}}
+    assert history.starts == ['a', 'b']
+    assert join_starts({'a': first, 'b': first}).starts == ['b']
 
 
 def test_learning_rates_prefer_the_one_of_the_config() -> None:

@@ -255,3 +255,20 @@ def test_the_rate_of_a_resumed_run_is_the_logged_one(
     run(monkeypatch, tmp_path)
     expected = 'SGD(lr=7.0), 2 batches a step by the config; highest learning rate logged: 0.1'
     assert expected in (tmp_path / 'report.html').read_text()
+
+
+def test_time_and_starts_are_those_of_the_curves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two older starts, then a run from epoch 1 on, which was resumed once."""
+    write_config(tmp_path, max_epochs=2)
+    for day, epoch in ((1, 1), (2, 2), (3, 1), (4, 2)):
+        start = f'2026010{day}_000000'
+        write_start(tmp_path, start, [epoch])
+        (tmp_path / start / f'{start}.log').write_text(
+            '2026/01/01 00:00:00 - mmengine - INFO - begin\n'
+            f'2026/01/01 00:00:0{day} - mmengine - INFO - end\n'
+        )
+    run(monkeypatch, tmp_path)
+    page = (tmp_path / 'report.html').read_text()
+    assert '7 s in 2 starts, started 2026-01-03 00:00' in page
