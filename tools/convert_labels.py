@@ -52,7 +52,8 @@ def parse_args() -> argparse.Namespace:
     csv.add_argument(
         '--separator',
         help='what divides class names in a cell; "space" for spaces (default: the first of ; | , '
-        'that occurs in the column; spaces are not cut at unless you say so)',
+        'that occurs in the column; spaces are cut at only between numbers, unless you say so; '
+        'lists of Python or JSON are read)',
     )
     voc = parser.add_argument_group('VOC')
     voc.add_argument(

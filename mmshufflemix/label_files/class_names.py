@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from mmshufflemix.datasets.checked_multi_label import check_class_names
 from mmshufflemix.label_files.table import LabelRow, LabelTable, read_lines
+from mmshufflemix.near_names import closest
 from mmshufflemix.text import some
 
-__all__ = ['check_tellable', 'choose_classes', 'read_class_names']
+__all__ = ['check_tellable', 'choose_classes', 'describe_near', 'read_class_names']
+
+# A name that was misspelt is much rarer than the right one; classes that are alike need not be.
+_RARER = 4
+# Each is compared with each.
+_MOST_NAMES = 2000
 
 
 def read_class_names(values: Sequence[str]) -> tuple[str, ...]:
@@ -73,6 +81,30 @@ def check_tellable(names: Iterable[str]) -> None:
                 f'the class names {other!r} and {name!r} differ only by case or spaces, or by how '
                 'accents are stored; write them alike, or give one of them another name'
             )
+
+
+def describe_near(rows: Iterable[LabelRow]) -> tuple[str, ...]:
+    """Say which rare class is like a frequent one, so that it may be misspelt; nothing if none.
+
+    Names that differ in their digits, or in length by more than a letter, are taken as meant.
+    """
+    counts = Counter(name for row in rows for name in row.labels)
+    if len(counts) > _MOST_NAMES:
+        return ()
+    digits = {name: re.sub(r'\D', '', name) for name in counts}
+    found = []
+    for name, count in sorted(counts.items()):
+        others = [
+            other
+            for other, larger in counts.items()
+            if larger >= _RARER * count
+            and digits[other] == digits[name]
+            and abs(len(other) - len(name)) < 2
+        ]
+        if meant := closest(name, others):
+            pictures = f'{count} picture{"" if count == 1 else "s"}'
+            found.append(f'{name!r} ({pictures}) is like {meant!r} ({counts[meant]})')
+    return (f'{some(found, 3)}; if a name is misspelt, correct it',) if found else ()
 
 
 def _first_unknown(rows: Iterable[LabelRow], known: set[str]) -> tuple[str, LabelRow] | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mmshufflemix.files import check_writable
-from mmshufflemix.label_files.class_names import choose_classes
+from mmshufflemix.label_files.class_names import choose_classes, describe_near
 from mmshufflemix.label_files.picture_names import PictureFolder
 from mmshufflemix.label_files.read import (
     ReadOptions,
@@ -82,7 +82,7 @@ def convert_labels(
         )
     names = choose_classes(table, classes)
     merged = _merge(found)
-    notes = [*table.notes]
+    notes = [*table.notes, *(describe_near(merged.values()) if classes is None else ())]
     if absent:
         notes.append(
             f'left out without a picture: {len(absent)} ({some((row.name for row in absent), 3)})'

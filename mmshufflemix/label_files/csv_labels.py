@@ -46,7 +46,7 @@ def read_csv_labels(
     Raises:
         FileNotFoundError: If there is no such file.
         ValueError: If the file is malformed, a column is unknown, a cell is not 0 or 1, or names
-            may be divided by spaces or hold them.
+            may be divided by spaces or hold them, or are 0 or 1 for each class.
     """
     table = read_cells(path)
     pictures = _image_index(table, image_column)

@@ -36,6 +36,8 @@ def labels_of(path: Path, **options: str) -> dict[str, tuple[str, ...]]:
         'image;tags;author\na.jpg;cat;Eve\nb.jpg;dog|cat|;Bob\nc.jpg;;\n',
         'sep=;\r\nimage;stuff\r\na.jpg;cat\r\nb.jpg;"cat;dog"\r\nc.jpg;\r\n',
         'image\tlabels\na.jpg\tcat\nb.jpg\tcat, dog, cat\nc.jpg\t\n',
+        "image,labels\na.jpg,['cat']\nb.jpg,\"['cat', 'dog']\"\nc.jpg,[]\n",
+        'image;labels\na.jpg;["cat"]\nb.jpg;["cat", "dog"]\nc.jpg;\n',
     ],
 )
 def test_one_set_in_many_styles(tmp_path: Path, content: str) -> None:

@@ -16,6 +16,41 @@ def test_the_first_separator_of_the_rule_counts() -> None:
     assert split_names(['traffic light; bus', 'cat'])[0] == [('traffic light', 'bus'), ('cat',)]
 
 
+def test_numbers_are_never_one_name() -> None:
+    assert split_names(['1 2', '3', '']) == ([('1', '2'), ('3',), ()], 'divided by spaces')
+
+
+@pytest.mark.parametrize('cells', [['0 1 0', '1 0 0'], ['0;1', '1;0;'], ['[0, 1]', '[1. 0.]']])
+def test_flags_are_no_names(cells: list[str]) -> None:
+    with pytest.raises(ValueError, match=r'each picture has [23] values of 0 and 1, .*CSV'):
+        split_names(cells)
+
+
+def test_lists_are_read() -> None:
+    cells = [
+        "['traffic light', 'cat']",
+        '["it\'s", "\\u00e9clair"]',
+        "['cat' 'a, b']",
+        '[]',
+        '',
+        '[7.]',
+    ]
+    assert split_names(cells) == (
+        [('traffic light', 'cat'), ("it's", '\u00e9clair'), ('cat', 'a, b'), (), (), ('7',)],
+        'read as lists',
+    )
+    assert split_names(["{'cat', 'dog'}", "('cow',)"])[0] == [('cat', 'dog'), ('cow',)]
+    assert split_names(['[unk]', 'cat'])[0] == [('[unk]',), ('cat',)]
+
+
+@pytest.mark.parametrize(
+    'cells', [['[cat, dog]', ''], ["['cat']", 'dog'], ['[]', 'dog'], ["[print('x')]", "['cat']"]]
+)
+def test_cells_that_only_look_like_lists(cells: list[str]) -> None:
+    with pytest.raises(ValueError, match='looks like a list, but not all cells are lists'):
+        split_names(cells)
+
+
 def test_a_chosen_separator() -> None:
     assert split_names(['traffic light'], ';')[0] == [('traffic light',)]
     assert split_names(['a  b', 'c'], 'space') == ([('a', 'b'), ('c',)], 'divided by spaces')

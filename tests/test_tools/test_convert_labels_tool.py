@@ -72,6 +72,20 @@ def test_mistakes_end_in_one_sentence(
     assert (folder / 'labels.csv').read_text() == content
 
 
+def test_notes_of_a_list(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / 'labels.txt').write_text('1.jpg banana apple\n2.jpg banana apple\n')
+    run(monkeypatch, 'labels.txt', '--images', 'images', '-o', 'all.json')
+    printed = capsys.readouterr().out
+    assert printed.count('note: ') == 1
+    assert "note: labels that never occur apart: 'banana apple'; if the words are" in printed
+    assert json.loads((folder / 'all.json').read_text())['metainfo']['classes'] == [
+        'apple',
+        'banana',
+    ]
+
+
 def test_the_labels_are_not_overwritten(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
