@@ -143,8 +143,8 @@ def check_same_classes(
         ValueError: Naming the first difference.
     """
     fix = (
-        'set metainfo=dict(classes=(...)) of the datasets to the order of the graph, or make a '
-        'graph of this data set with tools/label_graph.py'
+        'set metainfo=dict(classes=(...)) of the datasets to the order of the graph, or remove a '
+        'graph of another data set, or give label_graph another path, so that a new one is built'
     )
     for index, (ours, theirs) in enumerate(zip(graph, dataset, strict=False)):
         if ours != theirs:
