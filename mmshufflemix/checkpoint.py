@@ -22,9 +22,11 @@ from mmengine.logging import HistoryBuffer
 from mmengine.optim.scheduler.param_scheduler import OneCycleParamScheduler
 
 from mmshufflemix.files import unpacked_size, write_bytes
+from mmshufflemix.text import some
 
 __all__ = [
     'allow_mmengine_globals',
+    'checkpoints_there',
     'latest_checkpoint',
     'load_checkpoint_file',
     'mmengine_globals',
@@ -110,7 +112,8 @@ def load_checkpoint_file(path: str | Path, map_location: Any = 'cpu') -> Any:
     path = Path(path).expanduser()
     if not path.is_file():
         raise FileNotFoundError(
-            f"checkpoint '{path}' does not exist; give the path of a .pth file that training wrote."
+            f"checkpoint '{path}' does not exist{checkpoints_there(path)}; give the path of a .pth "
+            'file that training wrote.'
         )
     try:
         allow_mmengine_globals()
@@ -130,6 +133,19 @@ def load_checkpoint_file(path: str | Path, map_location: Any = 'cpu') -> Any:
         raise
     except Exception as error:  # a damaged file can fail in any way
         raise ValueError(_damaged(path)) from error
+
+
+def checkpoints_there(path: str | Path) -> str:
+    """Say which checkpoints, the newest first, are where one was looked for; '' if there are none.
+
+    Args:
+        path: What is no checkpoint file: a missing file, whose folder is searched, or a folder.
+    """
+    path = Path(path).expanduser()
+    folder = path if path.is_dir() else path.parent
+    found = [(file.stat().st_mtime, file.name) for file in folder.glob('*.pth') if file.is_file()]
+    names = [name for _, name in sorted(found, reverse=True)]
+    return f" ('{folder}' has {some(names, limit=4)})" if names else ''
 
 
 def _damaged(path: Path) -> str:

@@ -16,6 +16,7 @@ from mmpretrain.datasets import MultiLabelDataset
 from mmpretrain.models.heads import ClsHead
 from mmpretrain.registry import DATASETS, MODELS, OPTIM_WRAPPERS, OPTIMIZERS
 
+from mmshufflemix.checkpoint import checkpoints_there
 from mmshufflemix.near_names import type_meant
 from mmshufflemix.option_names import merge_options
 
@@ -217,10 +218,11 @@ def check_local_file(path: str | None, what: str) -> None:
     """Check that a path, unless it is an address with a scheme, leads to a file.
 
     Raises:
-        FileNotFoundError: If it does not.
+        FileNotFoundError: If it does not, naming the checkpoints that are there if it is to be one.
     """
     if path and '://' not in path and not Path(path).expanduser().is_file():
-        raise FileNotFoundError(f"{what} '{path}' does not exist or is not a file.")
+        others = checkpoints_there(path) if what == 'checkpoint' or path.endswith('.pth') else ''
+        raise FileNotFoundError(f"{what} '{path}' does not exist or is not a file{others}.")
 
 
 def download_hint(cfg: Config) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -23,10 +24,15 @@ from mmengine.runner.checkpoint import CheckpointLoader, _load_checkpoint
 
 import mmshufflemix  # noqa: F401
 from mmshufflemix import files
-from mmshufflemix.checkpoint import latest_checkpoint, load_checkpoint_file
+from mmshufflemix.checkpoint import (
+    checkpoints_there,
+    latest_checkpoint,
+    load_checkpoint_file,
+)
 from mmshufflemix.checkpoint_schemes import use_safe_loading
 from mmshufflemix.hooks.class_check_hook import compare_classes
 from mmshufflemix.hooks.safe_checkpoint_hook import SafeCheckpointHook
+from mmshufflemix.prepare import check_local_file
 from tests.tiny_job import ROOT, load_job, write_job
 
 
@@ -146,6 +152,25 @@ def test_damaged_files(tmp_path: Path, content: bytes) -> None:
         load_checkpoint_file(path)
     with pytest.raises(FileNotFoundError, match=r"'.*none\.pth' does not exist"):
         load_checkpoint_file(tmp_path / 'none.pth')
+
+
+def test_a_missing_file_names_those_that_are_there(tmp_path: Path) -> None:
+    missing = tmp_path / 'epoch_20.pth'
+    assert checkpoints_there(missing) == checkpoints_there(tmp_path / 'no' / 'x.pth') == ''
+    for age, name in enumerate(('epoch_9.pth', 'epoch_10.pth', 'best_mAP_epoch_1.pth', 'log.txt')):
+        (tmp_path / name).write_bytes(b'')
+        os.utime(tmp_path / name, (1000 - age, 1000 - age))
+    (tmp_path / 'folder.pth').mkdir()
+    there = re.escape(f"'{tmp_path}' has epoch_9.pth, epoch_10.pth, best_mAP_epoch_1.pth)")
+    for check in (load_checkpoint_file, lambda path: check_local_file(str(path), 'checkpoint')):
+        with pytest.raises(FileNotFoundError, match=rf'epoch_20\.pth.* does not exist.*\({there}'):
+            check(missing)
+    # A folder in place of a file in it.
+    with pytest.raises(FileNotFoundError, match=there):
+        check_local_file(str(tmp_path), 'checkpoint')
+    with pytest.raises(FileNotFoundError) as error:
+        check_local_file(str(tmp_path / 'x.py'), 'config')
+    assert 'epoch' not in str(error.value)
 
 
 @pytest.mark.usefixtures('_mmengine_schemes')
