@@ -10,14 +10,9 @@ import os
 
 from mmshufflemix.cli import new_parser, run_cli
 from mmshufflemix.launch import add_run_options
-from mmshufflemix.prepare import (
-    check_amp,
-    check_local_file,
-    check_optimizer,
-    prepare_config,
-    read_config,
-)
+from mmshufflemix.prepare import check_amp, check_optimizer, prepare_config, read_config
 from mmshufflemix.resumable import make_resumable
+from mmshufflemix.starting_weights import check_starting_weights
 from mmshufflemix.training import merge_train_args, run_training
 
 
@@ -53,7 +48,7 @@ def main() -> None:
     cfg = make_resumable(prepare_config(merge_train_args(read_config(args.config), args)))
     check_optimizer(cfg)
     check_amp(cfg)
-    check_local_file(cfg.get('load_from'), 'checkpoint')
+    check_starting_weights(cfg)
     run_training(cfg)
 
 
