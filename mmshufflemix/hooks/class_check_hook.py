@@ -8,15 +8,16 @@ from typing import Any
 
 from mmengine.hooks import Hook
 from mmengine.logging import print_log
+from mmengine.model import BaseTTAModel, is_model_wrapper
 from mmengine.runner import Runner
 from mmpretrain.registry import HOOKS
-from torch import nn
+from torch import Tensor, nn
 
 from mmshufflemix.checkpoint_content import checkpoint_classes
 from mmshufflemix.text import some
 from mmshufflemix.trained_config import warn_of_other_preprocessing
 
-__all__ = ['ClassCheckHook', 'compare_classes', 'missing_weights']
+__all__ = ['ClassCheckHook', 'check_fit', 'compare_classes', 'missing_weights']
 
 _SETS = {'train': 'training set', 'val': 'validation set', 'test': 'test set'}
 
@@ -63,6 +64,45 @@ def missing_weights(model: nn.Module, state_dict: Mapping[str, Any]) -> list[str
     return [name for name in names if name not in known]
 
 
+def check_fit(model: nn.Module, state_dict: Mapping[str, Any], advice: str = '') -> None:
+    """Check that weights are those of a model, which MMEngine only warns of, or not even that.
+
+    Args:
+        model: May be wrapped by distributed training and by test-time augmentation.
+        state_dict: Weights of a checkpoint.
+        advice: What else could be done than to use another checkpoint.
+
+    Raises:
+        ValueError: If weights are missing, or have other shapes.
+    """
+    advice = f'so another config has written it; use the checkpoint of this config{advice}.'
+    while is_model_wrapper(model) or isinstance(model, BaseTTAModel):
+        model = model.module
+    missing = missing_weights(model, state_dict)
+    if missing:
+        raise ValueError(
+            f'the checkpoint lacks {len(missing)} weights of this model ({some(missing, limit=3)}),'
+            f' {advice}'
+        )
+    weights = {str(name).removeprefix('module.'): value for name, value in state_dict.items()}
+    # Transformers fit tables of positions to another picture size in here.
+    for prefix, module in model.named_modules():
+        for fit in module._load_state_dict_pre_hooks.values():
+            fit(weights, f'{prefix}.' if prefix else '', {}, False, [], [], [])
+    other = [
+        f'{name} {tuple(weights[name].shape)} for {tuple(value.shape)}'
+        for name, value in model.state_dict().items()
+        if isinstance(value, Tensor)
+        and isinstance(weights.get(name), Tensor)
+        and weights[name].shape != value.shape
+    ]
+    if other:
+        raise ValueError(
+            f'{len(other)} weights of the checkpoint have other shapes than in this model '
+            f'({some(other, limit=3)}), {advice}'
+        )
+
+
 @HOOKS.register_module()
 class ClassCheckHook(Hook):
     """Checks that a checkpoint to test or to resume is one of this data set and this model.
@@ -82,7 +122,8 @@ class ClassCheckHook(Hook):
         """Refuse or warn, see :func:`compare_classes`.
 
         Raises:
-            ValueError: If classes differ in number or order, or weights are missing.
+            ValueError: If classes differ in number or order, or weights are missing or have other
+                shapes.
         """
         resuming = self.split == 'train'
         loader = runner.train_dataloader if resuming else runner.test_dataloader
@@ -92,12 +133,6 @@ class ClassCheckHook(Hook):
             warning = compare_classes(trained, found, _SETS[self.split])
             if warning:
                 print_log(warning, logger='current', level=logging.WARNING)
-        missing = missing_weights(runner.model, checkpoint.get('state_dict', checkpoint))
-        if missing:
-            raise ValueError(
-                f'the checkpoint lacks {len(missing)} weights of this model '
-                f'({some(missing, limit=3)}), so another config has written it; use the '
-                'checkpoint of this config'
-                f'{", or another --work-dir" if resuming else ""}.'
-            )
+        weights = checkpoint.get('state_dict', checkpoint)
+        check_fit(runner.model, weights, ', or another --work-dir' if resuming else '')
         warn_of_other_preprocessing(checkpoint, runner.cfg)

@@ -15,7 +15,7 @@ from mmpretrain.utils import register_all_modules
 
 from mmshufflemix.checkpoint_content import check_weights, checkpoint_classes
 from mmshufflemix.checkpoint_schemes import use_safe_loading
-from mmshufflemix.hooks.class_check_hook import missing_weights
+from mmshufflemix.hooks.class_check_hook import check_fit
 from mmshufflemix.prepare import (
     check_local_file,
     drop_pretrained,
@@ -23,7 +23,6 @@ from mmshufflemix.prepare import (
     prepare_config,
     read_config,
 )
-from mmshufflemix.text import some
 from mmshufflemix.trained_config import warn_of_other_preprocessing
 
 __all__ = ['build_model', 'config_classes', 'is_loader', 'test_dataset']
@@ -115,26 +114,10 @@ def _load_weights(model: BaseModel, checkpoint: Any) -> None:
     weights = checkpoint.get('state_dict', checkpoint) if isinstance(checkpoint, Mapping) else None
     if not isinstance(weights, Mapping):
         raise ValueError('the checkpoint holds no weights; give a .pth file that training wrote.')
-    advice = 'so another config has written it; use the checkpoint of this config.'
-    missing = missing_weights(model, weights)
-    if missing:
-        raise ValueError(
-            f'the checkpoint lacks {len(missing)} weights of this model ({some(missing, limit=3)}),'
-            f' {advice}'
-        )
-    shapes = {name: tuple(value.shape) for name, value in model.state_dict().items()}
     weights = {str(name).removeprefix('module.'): value for name, value in weights.items()}
-    check_weights({'state_dict': {name: weights[name] for name in shapes if name in weights}})
-    other = [
-        f'{name} {tuple(value.shape)} for {shapes[name]}'
-        for name, value in weights.items()
-        if name in shapes and tuple(value.shape) != shapes[name]
-    ]
-    if other:
-        raise ValueError(
-            f'{len(other)} weights of the checkpoint have other shapes than in this model '
-            f'({some(other, limit=3)}), {advice}'
-        )
+    known = [name for name in model.state_dict() if name in weights]
+    check_weights({'state_dict': {name: weights[name] for name in known}})
+    check_fit(model, weights)
     model.load_state_dict(weights, strict=False)
 
 

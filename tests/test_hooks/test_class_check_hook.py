@@ -4,10 +4,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
 from torch import nn
 
 from mmshufflemix.hooks import ClassCheckHook
-from mmshufflemix.hooks.class_check_hook import missing_weights
+from mmshufflemix.hooks.class_check_hook import check_fit, missing_weights
 
 
 def runner(classes: list[str], model: nn.Module) -> Any:
@@ -49,3 +50,48 @@ def test_a_checkpoint_of_other_classes_is_refused(split, name):
     with pytest.raises(ValueError, match=rf'trained on 2 classes \(a, b\) and the {name} has 3'):
         hook.after_load_checkpoint(runner(['a', 'b', 'c'], model), checkpoint(['a', 'b'], model))
     hook.after_load_checkpoint(runner(['a', 'b'], model), checkpoint(['a', 'b'], model))
+
+
+class Wrapped(nn.Module):
+    """As the class of MMEngine that averages views: the model is its ``module``."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.module = model
+
+
+@pytest.mark.parametrize(('split', 'end'), [('test', 'config.'), ('train', 'another --work-dir.')])
+def test_weights_of_other_shapes_are_refused(split, end, monkeypatch):
+    monkeypatch.setattr('mmshufflemix.hooks.class_check_hook.BaseTTAModel', Wrapped)
+    part = r'1 weights .* have other shapes .* \(1\.weight \(4, 3\) for \(4, 2\)\), so another'
+    model, other = (nn.Sequential(nn.ReLU(), nn.Linear(n, 4)) for n in (2, 3))
+    plain = {'state_dict': other.state_dict()}
+    prefixed = {f'module.{name}': value for name, value in other.state_dict().items()}
+    # Both wrappers, where processes test with augmentation.
+    twice = Wrapped(Wrapped(model))
+    for network, given in ((model, plain), (model, prefixed), (twice, plain)):
+        with pytest.raises(ValueError, match=part) as e:
+            ClassCheckHook(split).after_load_checkpoint(runner([], network), given)
+        assert str(e.value).endswith(end)
+        ClassCheckHook(split).after_load_checkpoint(
+            runner([], network), {'state_dict': model.state_dict()}
+        )
+
+
+def test_weights_that_the_model_itself_fits_are_kept():
+    """As the positions of a transformer, from a checkpoint for pictures of another size."""
+
+    class Positions(nn.Module):
+        def __init__(self, number: int) -> None:
+            super().__init__()
+            self.table = nn.Parameter(torch.zeros(number))
+            self._register_load_state_dict_pre_hook(self.fit)
+
+        def fit(self, state_dict: dict[str, Any], prefix: str, *_: Any) -> None:
+            state_dict[f'{prefix}table'] = state_dict[f'{prefix}table'][: len(self.table)]
+
+    weights = nn.Sequential(Positions(5)).state_dict()
+    check_fit(nn.Sequential(Positions(3)), weights)
+    assert len(weights['0.table']) == 5
+    with pytest.raises(ValueError, match=r'0\.table \(5,\) for \(6,\)'):
+        check_fit(nn.Sequential(Positions(6)), weights)

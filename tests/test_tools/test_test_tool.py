@@ -189,6 +189,10 @@ def test_mistakes(job: tuple[Path, Path], tmp_path: Path) -> None:
     without.write_text(f"_base_ = ['{config}']\ntest_dataloader = None\n")
     with pytest.raises(ValueError, match='has no test_dataloader'):
         run_tool('test', without, checkpoint)
+    larger = ['--work-dir', tmp_path, '--cfg-options', 'model.head.num_classes=4']
+    for tta in ([], ['--tta']):
+        with pytest.raises(ValueError, match=r'head\.fc\.weight \(3, 32\) for \(4, 32\)'):
+            run_tool('test', *job, *tta, *larger)
     classes = 'test_dataloader.dataset.classes=[a,c,b]'
     with pytest.raises(ValueError, match='same classes in another order'):
         run_tool('test', *job, '--work-dir', tmp_path, '--cfg-options', classes)
