@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from mmengine.evaluator import BaseMetric, Evaluator
+from mmpretrain.evaluation import Accuracy, MultiLabelMetric, SingleLabelMetric
 from torch.utils.data import DataLoader
 
-from mmshufflemix.hooks.train_check_hook import check_batches
+from mmshufflemix.hooks.train_check_hook import check_batches, check_topk
 from tests.tiny_job import write_job
 from tests.tool_runner import run_tool
 
@@ -35,3 +39,44 @@ def test_images_are_shared_among_processes(monkeypatch: pytest.MonkeyPatch) -> N
         check_batches(loader)
     with pytest.raises(ValueError, match='batch_size to 6 or less'):
         check_batches(loader)
+
+
+def test_a_metric_of_more_classes_than_there_are(tmp_path: Path) -> None:
+    """As MMPretrain's top five of ImageNet, which failed after an epoch."""
+    config = write_job(tmp_path)
+    run = ['--work-dir', tmp_path / 'run']
+    options = ['--cfg-options', 'val_evaluator.topk=(1,5)']
+    advice = r'has Accuracy with topk=\(1, 5\), but the head has num_classes=3; set {0}=dict\(type='
+    advice += r"'Accuracy', topk=\(1,\)\)\."
+    with pytest.raises(ValueError, match='val_evaluator ' + advice.format('val_evaluator')):
+        run_tool('train', config, *run, *options)
+    assert not list((tmp_path / 'run').glob('*.pth'))
+    run_tool('train', config, *run, '--no-validate')
+    test = ['test', config, tmp_path / 'run' / 'epoch_1.pth', *run]
+    with pytest.raises(ValueError, match='val_evaluator ' + advice.format('val_evaluator')):
+        run_tool(*test, '--split', 'val', *options)
+    options = ['--cfg-options', 'test_evaluator.topk=(1,5)']
+    for more in ([], ['--tta']):
+        with pytest.raises(ValueError, match='test_evaluator ' + advice.format('test_evaluator')):
+            run_tool(*test, *more, *options)
+
+
+@pytest.mark.parametrize(
+    ('metric', 'fits'),
+    [
+        (Accuracy(topk=3), True),
+        (Accuracy(topk=(1, 4)), False),
+        (MultiLabelMetric(topk=3), True),
+        (MultiLabelMetric(topk=4), False),
+        (MultiLabelMetric(topk=4, thr=0.5), True),
+        (MultiLabelMetric(), True),
+        (SingleLabelMetric(), True),
+    ],
+)
+def test_what_a_metric_looks_at(metric: BaseMetric, fits: bool) -> None:
+    loop = SimpleNamespace(evaluator=Evaluator([metric]))
+    model = SimpleNamespace(head=SimpleNamespace(num_classes=3))
+    with nullcontext() if fits else pytest.raises(ValueError, match='num_classes=3; set x=dict'):
+        check_topk(loop, model, 'x')
+    check_topk(loop, SimpleNamespace(), 'x')
+    check_topk(SimpleNamespace(), model, 'x')

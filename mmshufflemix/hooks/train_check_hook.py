@@ -14,7 +14,7 @@ from mmengine.runner import Runner
 from mmpretrain.models.heads import MultiLabelClsHead
 from mmpretrain.registry import HOOKS
 
-__all__ = ['TrainCheckHook', 'check_batches']
+__all__ = ['TrainCheckHook', 'check_batches', 'check_topk']
 
 
 @HOOKS.register_module()
@@ -25,8 +25,9 @@ class TrainCheckHook(Hook):
 
     Raises:
         ValueError: If an epoch has no batch, the numbers of classes of data set, data preprocessor
-            and head differ, training and validation set have their classes in different orders, or
-            labels for a multi-label head are not distinct class ids, or all empty.
+            and head differ, training and validation set have their classes in different orders, a
+            metric looks at more classes than there are, or labels for a multi-label head are not
+            distinct class ids, or all empty.
     """
 
     def before_train(self, runner: Runner) -> None:
@@ -45,6 +46,7 @@ class TrainCheckHook(Hook):
             _check_labels(dataset, len(classes))
         if runner.val_loop is not None:
             _check_order(classes, _classes(runner.val_dataloader.dataset))
+            check_topk(runner.val_loop, model, 'val_evaluator')
 
 
 def check_batches(loader: Any) -> None:
@@ -64,6 +66,31 @@ def check_batches(loader: Any) -> None:
         f'train_dataloader.batch_size to {len(loader.sampler)} or less, or set '
         'train_dataloader.drop_last=False.'
     )
+
+
+def check_topk(loop: Any, model: Any, setting: str) -> None:
+    """Check that no metric looks at the best k of fewer than k classes.
+
+    Args:
+        loop: Validates or tests.
+        model: Its head says how many classes there are.
+        setting: What the config calls the metrics.
+
+    Raises:
+        ValueError: If one does, which its ``topk`` would say at the end of all pictures.
+    """
+    num_classes = getattr(getattr(model, 'head', None), 'num_classes', None)
+    for metric in getattr(getattr(loop, 'evaluator', None), 'metrics', ()):
+        topk: Any = getattr(metric, 'topk', None)
+        # With a threshold, MMPretrain's metrics for several labels do not look at it.
+        if not num_classes or not topk or getattr(metric, 'thr', None) is not None:
+            continue
+        if np.max(topk) > num_classes:
+            name, fitting = type(metric).__name__, (1,) if isinstance(topk, tuple) else 1
+            raise ValueError(
+                f'{setting} has {name} with topk={topk}, but the head has num_classes='
+                f'{num_classes}; set {setting}=dict(type={name!r}, topk={fitting}).'
+            )
 
 
 def _classes(dataset: Any) -> list[str]:
