@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from mmengine.config import Config
 
@@ -21,7 +22,7 @@ from mmshufflemix.launch import (
 from mmshufflemix.option_names import merge_options
 from mmshufflemix.prepare import drop_pretrained
 
-__all__ = ['merge_train_args', 'run_training']
+__all__ = ['earlier_run', 'merge_train_args', 'run_training']
 
 
 def merge_train_args(cfg: Config, args: argparse.Namespace) -> Config:
@@ -65,7 +66,10 @@ def run_training(cfg: Config) -> None:
         KeyboardInterrupt: If Ctrl-C was pressed, with a sentence on how to go on.
     """
     with stoppable(cfg.work_dir) as stop_hook:
+        earlier = '' if cfg.get('resume') else earlier_run(cfg.work_dir)
         runner = build_runner(cfg)
+        if earlier:
+            runner.logger.warning(earlier)
         runner.register_hook(stop_hook)
         runner.register_hook(TrainCheckHook())
         runner.register_hook(PosWeightHook())
@@ -79,6 +83,18 @@ def run_training(cfg: Config) -> None:
             runner.train()
 
         with_download_hint(train, cfg)
+
+
+def earlier_run(work_dir: str) -> str:
+    """Say what a training from the beginning does to checkpoints in its work folder, if any."""
+    newest = latest_checkpoint(work_dir)
+    if newest is None or newest.resolve().parent != Path(work_dir).resolve():
+        return ''
+    return (
+        f"'{work_dir}' has checkpoints of an earlier run (newest {newest.name}): this run starts "
+        'from the beginning and writes over them; --resume goes on from it, another --work-dir '
+        'keeps them.'
+    )
 
 
 def _set_resume(cfg: Config, resume: str) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import torch
 from mmengine.evaluator import BaseMetric, Evaluator
 from mmpretrain.evaluation import Accuracy, MultiLabelMetric, SingleLabelMetric
 from torch.utils.data import DataLoader
 
 from mmshufflemix.hooks.train_check_hook import check_batches, check_topk
+from mmshufflemix.training import earlier_run
 from tests.tiny_job import write_job
 from tests.tool_runner import run_tool
 
@@ -80,3 +83,32 @@ def test_what_a_metric_looks_at(metric: BaseMetric, fits: bool) -> None:
         check_topk(loop, model, 'x')
     check_topk(loop, SimpleNamespace(), 'x')
     check_topk(SimpleNamespace(), model, 'x')
+
+
+def test_checkpoints_of_an_earlier_run_are_not_written_over_silently(tmp_path: Path) -> None:
+    config, run = write_job(tmp_path), tmp_path / 'run'
+    arguments = [config, '--work-dir', run, '--no-validate']
+    said = []
+    for more in (['--resume'], [], ['--resume', '--cfg-options', 'train_cfg.max_epochs=3']):
+        run_tool('train', *arguments, *more)
+        said.append(max(run.glob('*/*.log'), key=os.path.getmtime).read_text())
+    sentence = f"'{run}' has checkpoints of an earlier run (newest epoch_2.pth): this run starts "
+    assert [text.count(sentence) for text in said] == [0, 1, 0]
+    assert 'WARNING' in next(line for line in said[1].splitlines() if sentence in line)
+    assert said[1].index(sentence) < said[1].index('Epoch(train)')
+
+
+def test_what_is_no_earlier_run(tmp_path: Path) -> None:
+    """No folder, nothing whole in it, or a marker that leads elsewhere."""
+    run, other = tmp_path / 'run', tmp_path / 'other' / 'epoch_1.pth'
+    assert earlier_run(str(run)) == ''
+    for folder in (run, other.parent):
+        folder.mkdir()
+    (run / 'epoch_1.pth').write_bytes(b'torn')
+    assert earlier_run(str(run)) == ''
+    torch.save({}, other)
+    (run / 'last_checkpoint').write_text(str(other))
+    assert earlier_run(str(run)) == ''
+    torch.save({}, run / 'epoch_1.pth')
+    (run / 'last_checkpoint').unlink()
+    assert '(newest epoch_1.pth)' in earlier_run(str(run))
