@@ -101,9 +101,19 @@ def _changed_length(old: State, new: _ParamScheduler) -> Iterator[str]:
             yield (
                 f'{type(new).__name__} in param_scheduler takes {now + plus} {unit} and took '
                 f'{was + plus} when the checkpoint was written: it goes on along the new curve '
-                'from the value reached on the old one, unlike a run of the new length from its '
-                f'start; if that is not wanted, {WAY_OUT}'
+                f'from the value reached on the old one{_reached(old)}, unlike a run of the new '
+                f'length from its start; if that is not wanted, {WAY_OUT}'
             )
+
+
+def _reached(old: State) -> str:
+    """The value at the end of the checkpoint, the largest of all groups: it may be next to zero."""
+    values = old.get('_last_value')
+    if not isinstance(values, list | tuple) or not values:
+        return ''
+    if not all(isinstance(value, float | int) for value in values):
+        return ''
+    return f' ({old.get("param_name", "value")} {max(values):.2g})'
 
 
 def _after_the_end(schedules: Sequence[_ParamScheduler], now: RunLength) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -75,6 +76,28 @@ def test_a_change_is_said_once(
 ) -> None:
     [sentence] = warnings(build(kind, **old), build(kind, **new))
     assert part in sentence
+
+
+@pytest.mark.parametrize('groups', [[0.1], [0.1, 0.01]])
+def test_the_rate_at_which_a_longer_curve_goes_on(groups: list[float]) -> None:
+    """At the end of a cosine next to nothing is left, and the new curve goes on from there."""
+
+    def build(steps: int, end: int) -> CosineAnnealingLR:
+        parts = [dict(params=nn.Linear(1, 1).parameters(), lr=lr) for lr in groups]
+        schedule = CosineAnnealingLR(OptimWrapper(SGD(parts)), T_max=end, end=end)
+        for _ in range(steps):
+            schedule.optimizer.step()
+            schedule.step()
+        return schedule
+
+    [sentence] = warnings(build(19, 20), build(0, 22))
+    rate = 0.1 * (1 + math.cos(math.pi * 19 / 20)) / 2
+    assert f'the value reached on the old one (lr {rate:.2g}), unlike' in sentence
+    state = build(19, 20).state_dict()
+    for content in (None, [], ['x'], 3):
+        state['_last_value'] = content
+        [sentence] = schedule_warnings([state], [build(0, 22)], SHORT, SHORT, same_epoch=True)
+        assert 'the old one, unlike' in sentence
 
 
 def test_a_curve_that_is_over_does_not_change() -> None:
