@@ -27,6 +27,9 @@ def load(path: str) -> Image.Image:
     try:
         # Pillow would run a program that is written in PostScript, whatever the file's name.
         return ImageOps.exif_transpose(Image.open(path, formats=FORMATS)).convert('RGB')
+    except IsADirectoryError:
+        folder = path.rstrip('/')
+        reason = f'is a folder; give the pictures in it, such as {folder}/*.jpg'
     except UnidentifiedImageError:
         reason = 'cannot be decoded as a picture'
     except Exception as error:  # a damaged file can fail in any way

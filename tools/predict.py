@@ -46,6 +46,8 @@ def main() -> None:
     if args.out:
         write_predictions(args.out, predictions, inferencer.classes)
         print(f'wrote {args.out}')
+    if args.draw and predictions:
+        print(f'wrote {len(predictions)} drawings to {args.draw}')
     require_all(faults, len(pictures))
 
 

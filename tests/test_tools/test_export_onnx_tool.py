@@ -137,7 +137,7 @@ def test_example_goes_on_after_a_bad_picture(
     assert skipped[1:] == [
         'skipped gone.jpg: no such file or directory',
         'skipped text.jpg: cannot be decoded as a picture',
-        'skipped in: is a directory',
+        'skipped in: is a folder; give the pictures in it, such as in/*.jpg',
     ]
     assert error.startswith('error: 4 of 6 pictures could not be read and were skipped (cut.png: ')
     assert 'Error' not in done.stderr

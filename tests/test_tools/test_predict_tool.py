@@ -103,6 +103,7 @@ def test_a_broken_picture_is_skipped(
     table = printed.out.splitlines()
     start = next(index for index, line in enumerate(table) if line.startswith('picture'))
     assert [line.split()[0] for line in table[start + 1 : start + 4]] == good
+    assert table[-2:] == ['wrote out.csv', 'wrote 3 drawings to drawn']
     *skipped, error = printed.err.splitlines()
     assert skipped[0].startswith('skipped in/p1.png: ')
     assert skipped[1:] == [
