@@ -143,6 +143,9 @@ def error_sentence(error: BaseException) -> str:
         return f'the setting {message!r} is missing'
     if builders and message.startswith('__init__()'):
         return f'{builders[-1]}.{message}'
+    if message.startswith('end should be larger than begin'):
+        # MMEngine fills in the length of the training where a schedule has no end.
+        return f'a schedule in param_scheduler does not fit the length of the training: {message}'
     return message
 
 

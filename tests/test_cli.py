@@ -30,6 +30,7 @@ from mmshufflemix.prepare import (
     read_config,
 )
 from tests.tiny_job import load_job, write_job
+from tests.tool_runner import fail_tool
 
 
 @pytest.fixture(autouse=True)
@@ -174,6 +175,21 @@ def test_ctrl_c() -> None:
 )
 def test_error_sentence(error: Exception, sentence: str) -> None:
     assert error_sentence(error) == sentence
+
+
+def test_a_schedule_that_starts_after_the_training_is_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / 'late.py'
+    config.write_text(
+        f"_base_ = ['{write_job(tmp_path)}']\n"
+        "param_scheduler = [dict(type='CosineAnnealingLR', begin=20)]\n"
+    )
+    fail_tool('train', config, '--work-dir', tmp_path / 'run')
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        'error: a schedule in param_scheduler does not fit the length of the training: end should '
+        'be larger than begin, but got begin=20, end=2'
+    )
 
 
 def test_read_config(tmp_path: Path) -> None:
