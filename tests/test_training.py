@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
@@ -85,13 +84,15 @@ def test_what_a_metric_looks_at(metric: BaseMetric, fits: bool) -> None:
     check_topk(SimpleNamespace(), model, 'x')
 
 
-def test_checkpoints_of_an_earlier_run_are_not_written_over_silently(tmp_path: Path) -> None:
+def test_checkpoints_of_an_earlier_run_are_not_written_over_silently(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     config, run = write_job(tmp_path), tmp_path / 'run'
     arguments = [config, '--work-dir', run, '--no-validate']
     said = []
     for more in (['--resume'], [], ['--resume', '--cfg-options', 'train_cfg.max_epochs=3']):
         run_tool('train', *arguments, *more)
-        said.append(max(run.glob('*/*.log'), key=os.path.getmtime).read_text())
+        said.append(''.join(capsys.readouterr()))
     sentence = f"'{run}' has checkpoints of an earlier run (newest epoch_2.pth): this run starts "
     assert [text.count(sentence) for text in said] == [0, 1, 0]
     assert 'WARNING' in next(line for line in said[1].splitlines() if sentence in line)
