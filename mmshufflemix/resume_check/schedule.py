@@ -129,9 +129,9 @@ def _after_the_end(schedules: Sequence[_ParamScheduler], now: RunLength) -> Iter
     if schedules and all(new.end < _length(now, new) for new in schedules):
         last = schedules[-1]
         yield (
-            f'the run now goes to epoch {now.epochs}, but its last learning rate schedule, '
-            f'{type(last).__name__}, ends at {_place(last, last.end)} and the rate stays the same '
-            'from there on; set its end (and T_max) in param_scheduler'
+            f'the run now goes to {_place(last, _length(now, last))}, but its last learning rate '
+            f'schedule, {type(last).__name__}, ends at {_place(last, last.end)} and the rate stays '
+            'the same from there on; set its end (and T_max) in param_scheduler'
         )
 
 

@@ -110,8 +110,10 @@ def test_a_curve_that_is_over_does_not_change() -> None:
 @pytest.mark.parametrize(
     ('new', 'part'),
     [
+        (build(LinearLR, end=4), 'to epoch 8, but its last learning rate schedule, LinearLR, ends'),
         (build(LinearLR, end=4), 'LinearLR, ends at epoch 4 and the rate stays'),
         (build(CosineAnnealingLR, T_max=4, end=8), 'lowest at epoch 4 and rises again'),
+        (build(LinearLR, end=12, by_epoch=False), 'the run now goes to iteration 24, but its last'),
         (build(LinearLR, end=12, by_epoch=False), 'ends at iteration 12'),
     ],
 )
