@@ -60,6 +60,8 @@ def changed_settings(stored: Groups, current: Groups) -> list[str]:
         for name in new:
             if name not in old or name == 'params' or name in found or _is_base(name):
                 continue
+            if name == 'momentum' and 'betas' in new:  # a copy, see _base
+                continue
             before, now = _base(old, name), _base(new, name)
             if _is_number(before) and _is_number(now) and _plain(before) != _plain(now):
                 found[name] = f'{name} {_plain(now)} (checkpoint {_plain(before)})'
@@ -67,6 +69,9 @@ def changed_settings(stored: Groups, current: Groups) -> list[str]:
 
 
 def _base(group: Mapping[str, Any], name: str) -> Any:
+    if name == 'betas' and 'initial_momentum' in group:
+        # MMEngine's momentum schedules move the first one and keep its start by this name.
+        return (group['initial_momentum'], *group['betas'][1:])
     return group.get(f'initial_{name}', group[name])
 
 

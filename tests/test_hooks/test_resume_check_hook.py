@@ -25,6 +25,10 @@ _LIBRARY = re.compile('will be deprecated|Gradient accumul|influenced')
 COSINE = "param_scheduler = [dict(type='CosineAnnealingLR')]\n"
 BY_ITER = "param_scheduler = [dict(type='CosineAnnealingLR', convert_to_iter_based=True)]\n"
 ADAM = "optimizer=dict(_delete_=True, type='AdamW', lr=0.001, betas=(0.9, 0.95))"
+BOTH = (
+    "param_scheduler = [dict(type='CosineAnnealingLR'), "
+    "dict(type='CosineAnnealingMomentum', T_max=2, eta_min=0.8)]\n"
+)
 PARAMWISE = (
     'optim_wrapper = dict(optimizer=dict(weight_decay=0.1), '
     'paramwise_cfg=dict(norm_decay_mult=0))\n'
@@ -81,6 +85,7 @@ def resume(
         BY_ITER,
         'optim_wrapper = dict(accumulative_counts=3)\n',
         f'optim_wrapper = dict({ADAM})\n',
+        f'optim_wrapper = dict({ADAM})\n' + BOTH,
         PARAMWISE,
     ],
 )

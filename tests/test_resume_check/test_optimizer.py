@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import torch
+from mmengine.optim import CosineAnnealingMomentum, OptimWrapper
 from torch import nn
 from torch.optim import SGD, Adam, AdamW, Optimizer
 
@@ -40,6 +41,24 @@ def test_rates_under_a_schedule_are_compared_by_their_start() -> None:
     assert changed_settings(old, new) == ['lr 0.2 (checkpoint 0.1)']
     # Without a schedule now, the config's rate is what the other one started from.
     assert changed_settings(old, groups(lr=0.1)) == []
+
+
+def test_betas_under_a_schedule_are_compared_by_their_start() -> None:
+    def scheduled(beta: float, steps: int) -> list[dict[str, Any]]:
+        wrapper = OptimWrapper(AdamW(nn.Linear(2, 3).parameters(), betas=(beta, 0.99)))
+        schedule = CosineAnnealingMomentum(wrapper, T_max=4, eta_min=0.5)
+        for _ in range(steps):
+            schedule.optimizer.step()
+            schedule.step()
+        return wrapper.optimizer.state_dict()['param_groups']
+
+    old = scheduled(0.9, 2)
+    assert old[0]['betas'][0] < 0.9
+    assert changed_settings(old, scheduled(0.9, 0)) == []
+    expected = ['betas (0.8, 0.99) (checkpoint (0.9, 0.99))']
+    assert changed_settings(old, scheduled(0.8, 0)) == expected
+    # Without a schedule now.
+    assert changed_settings(old, groups(AdamW, lr=0.001, betas=(0.8, 0.99))) == expected
 
 
 def test_a_rate_may_be_a_tensor_and_switches_do_not_count() -> None:
