@@ -143,7 +143,7 @@ def _optimizer_warnings(wrapper: Any, state: Any) -> Iterator[str]:
         return
     stored, current = state['param_groups'], wrapper.optimizer.param_groups
     check_groups(stored, current)
-    changed = changed_settings(stored, current)
+    changed = changed_settings(stored, current, wrapper.optimizer.defaults)
     if changed:
         yield (
             f'the optimizer would have {", ".join(changed)} by the config: the values of the '

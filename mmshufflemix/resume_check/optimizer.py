@@ -46,26 +46,45 @@ def check_groups(stored: Groups, current: Groups) -> None:
             )
 
 
-def changed_settings(stored: Groups, current: Groups) -> list[str]:
+def changed_settings(
+    stored: Groups, current: Groups, defaults: Mapping[str, Any] | None = None
+) -> list[str]:
     """List settings that differ, of which PyTorch takes those in the checkpoint.
 
     Rates under a schedule are compared by what it started from.
 
+    Args:
+        stored: ``param_groups`` of the state in a checkpoint.
+        current: Those of the optimizer that will get it.
+        defaults: What the config says for groups without multipliers of their own.
+
     Returns:
-        For each setting a text such as ``'lr 0.1 (checkpoint 0.05)'``, of the first group of
-        weights that differs.
+        For each setting a text such as ``'lr 0.1 (checkpoint 0.05)'``. Where groups of weights
+        differ in it, of one without a multiplier, else of the one with the largest value.
     """
-    found: dict[str, str] = {}
+    found: dict[str, list[tuple[Any, Any]]] = {}
     for old, new in zip(stored, current, strict=True):
         for name in new:
-            if name not in old or name == 'params' or name in found or _is_base(name):
+            if name not in old or name == 'params' or _is_base(name):
                 continue
             if name == 'momentum' and 'betas' in new:  # a copy, see _base
                 continue
             before, now = _base(old, name), _base(new, name)
             if _is_number(before) and _is_number(now) and _plain(before) != _plain(now):
-                found[name] = f'{name} {_plain(now)} (checkpoint {_plain(before)})'
-    return list(found.values())
+                found.setdefault(name, []).append((_plain(now), _plain(before)))
+    return [
+        _change(name, pairs, len(current), (defaults or {}).get(name))
+        for name, pairs in found.items()
+    ]
+
+
+def _change(name: str, pairs: Sequence[tuple[Any, Any]], groups: int, default: Any) -> str:
+    """Show the values that a user knows, now and in the checkpoint, out of those of all groups."""
+    written = [pair for pair in pairs if _is_number(default) and pair[0] == _plain(default)]
+    now, before = written[0] if written else max(pairs)
+    alike = len(pairs) == groups and len(set(pairs)) == 1
+    where = '' if written or alike else ' in a group of weights'
+    return f'{name} {now} (checkpoint {before}){where}'
 
 
 def _base(group: Mapping[str, Any], name: str) -> Any:

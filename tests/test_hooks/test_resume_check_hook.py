@@ -33,6 +33,9 @@ PARAMWISE = (
     'optim_wrapper = dict(optimizer=dict(weight_decay=0.1), '
     'paramwise_cfg=dict(norm_decay_mult=0))\n'
 )
+MULTIPLIED = (
+    "optim_wrapper = dict(paramwise_cfg=dict(custom_keys={'backbone': dict(lr_mult=0.1)}))\n"
+)
 SCALED = 'auto_scale_lr = dict(base_batch_size=16, enable=True)\n'
 
 
@@ -116,6 +119,11 @@ LONGER = 'train_cfg = dict(max_epochs=3)\n'
             '',
             'optim_wrapper = dict(optimizer=dict(lr=0.1, weight_decay=0.3))\n',
             ['would have lr 0.1 (checkpoint 0.05), weight_decay 0.3 (checkpoint 0.0) by the conf'],
+        ),
+        (
+            MULTIPLIED,
+            MULTIPLIED + 'optim_wrapper["optimizer"] = dict(lr=0.1)\n',
+            ['would have lr 0.1 (checkpoint 0.05) by the config'],
         ),
         (
             '',

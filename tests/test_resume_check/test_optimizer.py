@@ -61,6 +61,19 @@ def test_betas_under_a_schedule_are_compared_by_their_start() -> None:
     assert changed_settings(old, groups(AdamW, lr=0.001, betas=(0.8, 0.99))) == expected
 
 
+def test_of_several_groups_the_one_that_the_config_names_is_shown() -> None:
+    def three(lr: float, *factors: float) -> list[dict[str, Any]]:
+        return [groups(lr=lr * factor)[0] for factor in factors]
+
+    old, new = three(0.05, 0.1, 1, 2), three(0.1, 0.1, 1, 2)
+    assert changed_settings(old, new, {'lr': 0.1}) == ['lr 0.1 (checkpoint 0.05)']
+    assert changed_settings(old, new) == ['lr 0.2 (checkpoint 0.1) in a group of weights']
+    # Another multiplier alone.
+    assert changed_settings(three(0.1, 0.1, 1), three(0.1, 0.5, 1), {'lr': 0.1}) == [
+        'lr 0.05 (checkpoint 0.01) in a group of weights'
+    ]
+
+
 def test_a_rate_may_be_a_tensor_and_switches_do_not_count() -> None:
     old = groups(lr=torch.tensor(0.5, dtype=torch.float64))
     assert changed_settings(old, groups(lr=0.5, nesterov=False)) == []
