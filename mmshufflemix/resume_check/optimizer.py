@@ -12,6 +12,9 @@ WAY_OUT = (
     '--cfg-options load_from=CHECKPOINT, no --resume'
 )
 
+# Others, such as foreach and fused, choose how the same is calculated.
+_SWITCHES = {'amsgrad', 'maximize', 'nesterov'}
+
 Groups = Sequence[Mapping[str, Any]]
 
 
@@ -70,7 +73,8 @@ def changed_settings(
             if name == 'momentum' and 'betas' in new:  # a copy, see _base
                 continue
             before, now = _base(old, name), _base(new, name)
-            if _is_number(before) and _is_number(now) and _plain(before) != _plain(now):
+            comparable = _is_setting(name, before) and _is_setting(name, now)
+            if comparable and _plain(before) != _plain(now):
                 found.setdefault(name, []).append((_plain(now), _plain(before)))
     return [
         _change(name, pairs, len(current), (defaults or {}).get(name))
@@ -80,7 +84,8 @@ def changed_settings(
 
 def _change(name: str, pairs: Sequence[tuple[Any, Any]], groups: int, default: Any) -> str:
     """Show the values that a user knows, now and in the checkpoint, out of those of all groups."""
-    written = [pair for pair in pairs if _is_number(default) and pair[0] == _plain(default)]
+    known = _is_setting(name, default)
+    written = [pair for pair in pairs if known and pair[0] == _plain(default)]
     now, before = written[0] if written else max(pairs)
     alike = len(pairs) == groups and len(set(pairs)) == 1
     where = '' if written or alike else ' in a group of weights'
@@ -98,6 +103,10 @@ def _is_base(name: str) -> bool:
     return name.startswith('initial_')
 
 
+def _is_setting(name: str, value: Any) -> bool:
+    return isinstance(value, bool) if name in _SWITCHES else _is_number(value)
+
+
 def _is_number(value: Any) -> bool:
     """Tell numbers, and pairs such as betas, from switches and names."""
     if isinstance(value, list | tuple):
@@ -107,6 +116,8 @@ def _is_number(value: Any) -> bool:
 
 def _plain(value: Any) -> Any:
     """Make lists and one-number tensors comparable."""
+    if isinstance(value, bool):
+        return value
     if isinstance(value, Iterable) and not hasattr(value, '__float__'):
         return tuple(map(_plain, value))
     return round(float(value), 12)

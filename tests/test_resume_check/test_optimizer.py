@@ -74,10 +74,30 @@ def test_of_several_groups_the_one_that_the_config_names_is_shown() -> None:
     ]
 
 
-def test_a_rate_may_be_a_tensor_and_switches_do_not_count() -> None:
+@pytest.mark.parametrize(
+    ('kind', 'switch', 'more'),
+    [
+        (SGD, 'nesterov', {'momentum': 0.9}),
+        (SGD, 'maximize', {}),
+        (AdamW, 'amsgrad', {}),
+    ],
+)
+def test_switches_that_change_a_step(
+    kind: type[Optimizer], switch: str, more: dict[str, Any]
+) -> None:
+    old, new = groups(kind, **more), groups(kind, **more, **{switch: True})
+    assert changed_settings(old, new, new[0]) == [f'{switch} True (checkpoint False)']
+    assert changed_settings(new, old) == [f'{switch} False (checkpoint True)']
+    old[0][switch] = None
+    assert changed_settings(old, new, old[0]) == []
+    del old[0][switch]
+    assert changed_settings(old, new) == []
+
+
+def test_a_rate_may_be_a_tensor_and_ways_to_calculate_do_not_count() -> None:
     old = groups(lr=torch.tensor(0.5, dtype=torch.float64))
     assert changed_settings(old, groups(lr=0.5, nesterov=False)) == []
-    old[0]['foreach'] = True
+    old[0].update(foreach=True, fused=True, differentiable=True)
     assert changed_settings(old, groups(lr=0.5)) == []
 
 
