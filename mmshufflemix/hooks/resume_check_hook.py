@@ -18,6 +18,7 @@ from mmshufflemix.resume_check import (
     Batch,
     RunLength,
     batch_warnings,
+    changed_kind,
     changed_settings,
     check_groups,
     is_unfinished,
@@ -25,9 +26,16 @@ from mmshufflemix.resume_check import (
     schedule_warnings,
 )
 
-__all__ = ['ResumeCheckHook', 'check_state', 'finished_sentence', 'resume_warnings']
+__all__ = [
+    'ResumeCheckHook',
+    'check_state',
+    'finished_sentence',
+    'optimizer_warnings',
+    'resume_warnings',
+]
 
 _RECORD = 'batch'
+_KIND = 'optimizer_type'
 
 
 @HOOKS.register_module()
@@ -35,8 +43,8 @@ class ResumeCheckHook(Hook):
     """Warns where a checkpoint and the config of the run that goes on from it do not agree.
 
     MMEngine takes rates and the settings of optimizer and schedules from the checkpoint, and counts
-    on in iterations that may have another size now, all without a word. The size of a batch is
-    noted in every checkpoint that is saved.
+    on in iterations that may have another size now, all without a word. The size of a batch and
+    the class of the optimizer are noted in every checkpoint that is saved.
 
     Raises:
         ValueError: If the checkpoint holds weights only, or the optimizer cannot go on from the
@@ -47,8 +55,9 @@ class ResumeCheckHook(Hook):
     priority = 'ABOVE_NORMAL'
 
     def before_save_checkpoint(self, runner: Runner, checkpoint: dict[str, Any]) -> None:
-        """Note the size of a batch."""
+        """Note the size of a batch and the optimizer."""
         checkpoint['meta'][_RECORD] = asdict(_batch(runner))
+        checkpoint['meta'][_KIND] = _kind(runner.optim_wrapper)
 
     def after_load_checkpoint(self, runner: Runner, checkpoint: dict[str, Any]) -> None:
         """Compare, where training is resumed and not only starts from weights."""
@@ -98,7 +107,8 @@ def resume_warnings(runner: Runner, checkpoint: Mapping[str, Any]) -> Iterator[s
     Raises:
         ValueError: If the optimizer cannot go on from the state in the checkpoint.
     """
-    yield from _optimizer_warnings(runner.optim_wrapper, checkpoint.get('optimizer'))
+    noted_kind = checkpoint['meta'].get(_KIND)
+    yield from optimizer_warnings(runner.optim_wrapper, checkpoint.get('optimizer'), noted_kind)
     now = RunLength(runner.max_epochs, runner.max_iters)
     before = _length(checkpoint) or now
     by_epochs = isinstance(runner.train_loop, EpochBasedTrainLoop)
@@ -134,15 +144,40 @@ def _length(checkpoint: Mapping[str, Any]) -> RunLength | None:
     return RunLength(*numbers)
 
 
-def _optimizer_warnings(wrapper: Any, state: Any) -> Iterator[str]:
+def _kind(wrapper: Any) -> Any:
+    """Name the class of an optimizer, or of each of several."""
     if isinstance(wrapper, OptimWrapperDict):
-        for name, part in wrapper.items():
-            yield from _optimizer_warnings(part, (state or {}).get(name))
+        return {name: _kind(part) for name, part in wrapper.items()}
+    return type(wrapper.optimizer).__name__
+
+
+def optimizer_warnings(wrapper: Any, state: Any, noted: Any) -> Iterator[str]:
+    """List what of the optimizer, or of several, differs, as sentences without a full stop.
+
+    Args:
+        wrapper: MMEngine's wrapper of the optimizer, or of several.
+        state: Their state in the checkpoint.
+        noted: What the checkpoint says of their classes, if anything.
+
+    Raises:
+        ValueError: If an optimizer cannot go on from its state.
+    """
+    several = isinstance(wrapper, OptimWrapperDict)
+    if not isinstance(state, Mapping) or not (several or 'param_groups' in state):
         return
-    if not isinstance(state, Mapping) or 'param_groups' not in state:
+    if several:
+        for name, part in wrapper.items():
+            was = noted.get(name) if isinstance(noted, Mapping) else None
+            yield from optimizer_warnings(part, state.get(name), was)
         return
     stored, current = state['param_groups'], wrapper.optimizer.param_groups
     check_groups(stored, current)
+    was = changed_kind(noted, kind := _kind(wrapper), stored, current)
+    if was:
+        yield (
+            f'the optimizer is {kind} by the config and was {was} when the checkpoint was '
+            f'written: it goes on from a state that is not its own; {WAY_OUT}'
+        )
     changed = changed_settings(stored, current, wrapper.optimizer.defaults)
     if changed:
         yield (

@@ -1,14 +1,22 @@
 """Compare a checkpoint with the config of the run that goes on from it."""
 
 from mmshufflemix.resume_check.batch import Batch, batch_warnings, read_batch
-from mmshufflemix.resume_check.optimizer import WAY_OUT, changed_settings, check_groups
+from mmshufflemix.resume_check.optimizer import (
+    NEW_RUN,
+    WAY_OUT,
+    changed_kind,
+    changed_settings,
+    check_groups,
+)
 from mmshufflemix.resume_check.schedule import RunLength, is_unfinished, schedule_warnings
 
 __all__ = [
+    'NEW_RUN',
     'WAY_OUT',
     'Batch',
     'RunLength',
     'batch_warnings',
+    'changed_kind',
     'changed_settings',
     'check_groups',
     'is_unfinished',

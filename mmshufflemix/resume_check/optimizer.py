@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-__all__ = ['WAY_OUT', 'changed_settings', 'check_groups']
+__all__ = ['NEW_RUN', 'WAY_OUT', 'changed_kind', 'changed_settings', 'check_groups']
 
-WAY_OUT = (
-    'go back to what it was, or start a new run from the weights: another --work-dir, '
-    '--cfg-options load_from=CHECKPOINT, no --resume'
+NEW_RUN = (
+    'start a new run from the weights: another --work-dir, --cfg-options load_from=CHECKPOINT, '
+    'no --resume'
 )
+WAY_OUT = f'go back to what it was, or {NEW_RUN}'
 
 # Others, such as foreach and fused, choose how the same is calculated.
 _SWITCHES = {'amsgrad', 'maximize', 'nesterov'}
+_DECOUPLED = 'decoupled_weight_decay'
 
 Groups = Sequence[Mapping[str, Any]]
 
@@ -47,6 +49,25 @@ def check_groups(stored: Groups, current: Groups) -> None:
                 f'the checkpoint is of another optimizer, whose state has no {missing[0]!r}, so '
                 f'that training cannot go on with it (optim_wrapper.optimizer.type); {WAY_OUT}.'
             )
+
+
+def changed_kind(noted: Any, kind: str, stored: Groups, current: Groups) -> str:
+    """Say what the optimizer was, if its kind has changed; otherwise return an empty string.
+
+    Args:
+        noted: Name of its class in a checkpoint, which anybody may have written; None if unknown.
+        kind: Name of its class now.
+        stored: ``param_groups`` of the state in a checkpoint.
+        current: Those of the optimizer that will get it.
+    """
+    if isinstance(noted, str) and noted != kind:
+        return noted
+    for old, new in zip(stored, current, strict=True):
+        # All that tells AdamW from Adam.
+        now = new.get(_DECOUPLED)
+        if old.get(_DECOUPLED, now) != now:
+            return f'one with {_DECOUPLED}={old[_DECOUPLED]}'
+    return ''
 
 
 def changed_settings(

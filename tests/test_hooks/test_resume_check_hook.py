@@ -8,13 +8,17 @@ import shutil
 import uuid
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
+from mmengine.optim import OptimWrapper, OptimWrapperDict
+from torch import nn
+from torch.optim import SGD, Adam, AdamW, Optimizer
 
 from mmshufflemix.checkpoint import load_checkpoint_file
-from mmshufflemix.hooks.resume_check_hook import check_state
+from mmshufflemix.hooks.resume_check_hook import ResumeCheckHook, check_state, optimizer_warnings
 from tests.tiny_job import write_job
 from tests.tool_runner import run_tool
 
@@ -126,6 +130,14 @@ LONGER = 'train_cfg = dict(max_epochs=3)\n'
             ['would have lr 0.1 (checkpoint 0.05) by the config'],
         ),
         (
+            f'optim_wrapper = dict({ADAM})\n',
+            f'optim_wrapper = dict({ADAM.replace("AdamW", "Adam")})\n',
+            [
+                'the optimizer is Adam by the config and was AdamW when the checkpoint was writ',
+                'would have weight_decay 0.0 (checkpoint 0.01) by the config',
+            ],
+        ),
+        (
             '',
             'train_dataloader = dict(batch_size=2)\n',
             ['a step takes 2 (2 x 1 x 1) images and took 4 (4 x 1 x 1)'],
@@ -218,6 +230,28 @@ def test_another_optimizer_is_refused(resume: Resume, second: str, message: str)
         resume('', second)
 
 
+def test_of_several_optimizers_each_is_compared_with_its_own() -> None:
+    def pair(kind: type[Optimizer]) -> OptimWrapperDict:
+        parts = {
+            name: OptimWrapper(k(nn.Linear(1, 1).parameters(), 0.1))
+            for name, k in (('a', SGD), ('b', kind))
+        }
+        return OptimWrapperDict(**parts)
+
+    old, new = pair(Adam), pair(AdamW)
+    checkpoint: dict[str, Any] = {'meta': {}}
+    runner = SimpleNamespace(optim_wrapper=old, train_dataloader=SimpleNamespace(batch_size=1))
+    ResumeCheckHook().before_save_checkpoint(runner, checkpoint)  # type: ignore[arg-type]
+    kinds = checkpoint['meta']['optimizer_type']
+    assert kinds == {'a': 'SGD', 'b': 'Adam'}
+    assert list(optimizer_warnings(old, old.state_dict(), kinds)) == []
+    [kind, decay] = optimizer_warnings(new, old.state_dict(), kinds)
+    assert 'the optimizer is AdamW by the config and was Adam when' in kind
+    assert 'weight_decay 0.01 (checkpoint 0.0)' in decay
+    # Any file may say anything.
+    assert list(optimizer_warnings(old, old.state_dict(), 'SGD')) == []
+
+
 def test_another_model_is_told_from_its_weights(resume: Resume) -> None:
     with pytest.raises(ValueError, match='the checkpoint lacks .* weights of this model'):
         resume('', 'model = dict(backbone=dict(depth=34))\n')
@@ -253,6 +287,7 @@ def test_checkpoints_of_other_programs(
     run_tool('train', config, '--work-dir', tmp_path, '--no-validate')
     checkpoint = load_checkpoint_file(tmp_path / 'epoch_1.pth')
     assert checkpoint['meta'].pop('batch') == {'size': 4, 'processes': 1, 'accumulation': 1}
+    assert checkpoint['meta'].pop('optimizer_type') == 'SGD'
     shutil.rmtree(tmp_path)
     tmp_path.mkdir()
     torch.save(checkpoint, tmp_path / 'epoch_1.pth')

@@ -10,7 +10,11 @@ from mmengine.optim import CosineAnnealingMomentum, OptimWrapper
 from torch import nn
 from torch.optim import SGD, Adam, AdamW, Optimizer
 
-from mmshufflemix.resume_check.optimizer import changed_settings, check_groups
+from mmshufflemix.resume_check.optimizer import changed_kind, changed_settings, check_groups
+
+
+class NoNews(Adam):
+    """Another class with the same settings."""
 
 
 def groups(kind: type[Optimizer] = SGD, **settings: Any) -> list[dict[str, Any]]:
@@ -117,6 +121,23 @@ def test_another_kind_is_refused_since_the_first_step_would_fail(
     weight.sum().backward()
     with pytest.raises(KeyError, match=lacking):
         optimizer.step()
+
+
+def test_another_class_is_told_by_its_name() -> None:
+    same = groups(Adam), groups(NoNews)
+    assert changed_kind('Adam', 'NoNews', *same) == 'Adam'
+    assert changed_kind('NoNews', 'NoNews', *same) == ''
+    # An older checkpoint, or one of another program.
+    assert [changed_kind(noted, 'NoNews', *same) for noted in (None, 5)] == ['', '']
+
+
+def test_without_its_name_adamw_is_told_by_its_weight_decay() -> None:
+    old, new = groups(AdamW), groups(Adam)
+    assert changed_kind(None, 'Adam', old, new) == 'one with decoupled_weight_decay=True'
+    assert changed_kind('Adam', 'Adam', old, new) == 'one with decoupled_weight_decay=True'
+    assert changed_kind('AdamW', 'Adam', old, new) == 'AdamW'
+    del old[0]['decoupled_weight_decay']
+    assert changed_kind(None, 'Adam', old, new) == ''
 
 
 def test_switches_of_newer_versions_may_be_missing() -> None:
