@@ -14,6 +14,7 @@ from mmpretrain.registry import HOOKS
 
 from mmshufflemix.hooks.schedule_resume_hook import flat_schedules
 from mmshufflemix.resume_check import (
+    NEW_RUN,
     WAY_OUT,
     Batch,
     RunLength,
@@ -164,6 +165,12 @@ def optimizer_warnings(wrapper: Any, state: Any, noted: Any) -> Iterator[str]:
     """
     several = isinstance(wrapper, OptimWrapperDict)
     if not isinstance(state, Mapping) or not (several or 'param_groups' in state):
+        yield (
+            'the checkpoint has no state of the optimizer (save_optimizer=False of the checkpoint '
+            'hook, for example): momentum starts at nothing, and the learning rate at that of the '
+            'config instead of what its schedule had reached; resume from a checkpoint that has '
+            f'it, or {NEW_RUN}'
+        )
         return
     if several:
         for name, part in wrapper.items():

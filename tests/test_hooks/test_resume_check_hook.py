@@ -40,6 +40,7 @@ PARAMWISE = (
 MULTIPLIED = (
     "optim_wrapper = dict(paramwise_cfg=dict(custom_keys={'backbone': dict(lr_mult=0.1)}))\n"
 )
+NO_STATE = 'default_hooks = dict(checkpoint=dict(save_optimizer=False))\n'
 SCALED = 'auto_scale_lr = dict(base_batch_size=16, enable=True)\n'
 
 
@@ -137,6 +138,7 @@ LONGER = 'train_cfg = dict(max_epochs=3)\n'
                 'would have weight_decay 0.0 (checkpoint 0.01) by the config',
             ],
         ),
+        (NO_STATE, NO_STATE, ['the checkpoint has no state of the optimizer (save_optimizer=Fal']),
         (
             '',
             'train_dataloader = dict(batch_size=2)\n',
@@ -248,6 +250,7 @@ def test_of_several_optimizers_each_is_compared_with_its_own() -> None:
     [kind, decay] = optimizer_warnings(new, old.state_dict(), kinds)
     assert 'the optimizer is AdamW by the config and was Adam when' in kind
     assert 'weight_decay 0.01 (checkpoint 0.0)' in decay
+    assert len(list(optimizer_warnings(new, None, None))) == 1
     # Any file may say anything.
     assert list(optimizer_warnings(old, old.state_dict(), 'SGD')) == []
 
