@@ -20,7 +20,7 @@ from torch.optim import SGD, Adam, AdamW, Optimizer
 from mmshufflemix.checkpoint import load_checkpoint_file
 from mmshufflemix.hooks.resume_check_hook import ResumeCheckHook, check_state, optimizer_warnings
 from tests.tiny_job import write_job
-from tests.tool_runner import run_tool
+from tests.tool_runner import run_processes, run_tool
 
 Resume = Callable[..., list[str]]
 
@@ -95,10 +95,31 @@ def resume(
         f'optim_wrapper = dict({ADAM})\n',
         f'optim_wrapper = dict({ADAM})\n' + BOTH,
         PARAMWISE,
+        "custom_hooks = [dict(type='EMAHook')]\n",
+        f'optim_wrapper = dict({ADAM.replace("lr", "amsgrad=True, lr")})\n',
     ],
 )
 def test_an_unchanged_run_is_quiet(resume: Resume, text: str) -> None:
     assert resume(text, text) == []
+
+
+@pytest.mark.slow
+def test_an_unchanged_run_of_two_processes_is_quiet(config: Path, tmp_path: Path) -> None:
+    settings = tmp_path / 'settings.py'
+    settings.write_text(
+        f"_base_ = ['{config}']\n{COSINE}custom_hooks = [dict(type='EMAHook')]\n"
+        f'optim_wrapper = dict({ADAM})\ntrain_dataloader = dict(batch_size=2)\n'
+    )
+    for resume in ([], ['--resume']):
+        done = run_processes(
+            'dist_train', settings, 2, '--work-dir', tmp_path, '--no-validate', *resume
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        (tmp_path / 'epoch_2.pth').unlink()
+        (tmp_path / 'last_checkpoint').unlink()
+    assert 'resumed epoch: 1' in done.stdout
+    lines = [line for line in done.stdout.splitlines() if ' WARNING - ' in line]
+    assert [line for line in lines if not _LIBRARY.search(line)] == []
 
 
 def test_auto_scale_lr_is_no_change_of_the_rate(resume: Resume, tmp_path: Path) -> None:
