@@ -44,6 +44,11 @@ def check_groups(stored: Groups, current: Groups) -> None:
             for name, value in new.items()
             if name not in old and name != 'params' and _is_number(value) and not _is_base(name)
         ]
+        if missing == ['momentum'] and 'betas' in new:  # a copy, see _base
+            raise ValueError(
+                'param_scheduler has a schedule of the momentum, which the run that wrote the '
+                f'checkpoint had not, so that training cannot go on with it; {WAY_OUT}.'
+            )
         if missing:
             raise ValueError(
                 f'the checkpoint is of another optimizer, whose state has no {missing[0]!r}, so '

@@ -61,7 +61,9 @@ def test_betas_under_a_schedule_are_compared_by_their_start() -> None:
     assert changed_settings(old, scheduled(0.9, 0)) == []
     expected = ['betas (0.8, 0.99) (checkpoint (0.9, 0.99))']
     assert changed_settings(old, scheduled(0.8, 0)) == expected
-    # Without a schedule now.
+    # Without a schedule before, or now.
+    with pytest.raises(ValueError, match='param_scheduler has a schedule of the momentum, which'):
+        check_groups(groups(AdamW), scheduled(0.9, 0))
     assert changed_settings(old, groups(AdamW, lr=0.001, betas=(0.8, 0.99))) == expected
 
 
