@@ -12,7 +12,7 @@ from mmpretrain.registry import BATCH_AUGMENTS, HOOKS, MODELS, TRANSFORMS
 
 from mmshufflemix.augments import ManifoldMixup, ShuffleMix, ShuffleMixNFM
 from mmshufflemix.cli import error_sentence, is_user_error
-from mmshufflemix.near_names import argument_hint, argument_names, closest
+from mmshufflemix.near_names import argument_hint, argument_names, closest, type_meant
 from tests.tiny_job import load_job, write_job
 
 OWN = 'A class of your own has to be imported by custom_imports'
@@ -42,8 +42,6 @@ def classifier(**parts: Any) -> dict[str, Any]:
         (HOOKS, 'EMAHok', 'EMAHook'),
         (TRANSFORMS, 'RandomFlp', 'RandomFlip'),
         (MODELS, 'ResNet_CIFR', 'ResNet_CIFAR'),
-        # Without a scope the registry above is asked: what is below needs one.
-        (ROOT_MODELS, 'ResNet_CIFR', 'mmpretrain.ResNet_CIFAR'),
     ],
 )
 def test_types(registry: Registry, name: str, meant: str) -> None:
@@ -51,6 +49,10 @@ def test_types(registry: Registry, name: str, meant: str) -> None:
     assert said.startswith(f'{name} is not in the ')
     assert said.endswith(f' registry; did you mean {meant}? {OWN}')
     assert registry.get(meant) is not None
+
+
+def test_what_is_below_a_registry_needs_its_scope() -> None:
+    assert type_meant('ResNet_CIFR', ROOT_MODELS) == 'mmpretrain.ResNet_CIFAR'
 
 
 def test_a_type_inside_another() -> None:

@@ -140,8 +140,8 @@ def test_a_signal_ends_the_running_step(tmp_path: Path, name: str, code: int):
         start_new_session=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        # Whatever this test itself runs under.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        # Whatever this test itself runs under, such as nohup.
+        preexec_fn=lambda: signal.signal(getattr(signal, f'SIG{name}'), signal.SIG_DFL),
     )
     deadline = time.monotonic() + 60
     while not (tmp_path / 'started').exists() and time.monotonic() < deadline:
