@@ -32,7 +32,8 @@ def check_copied(config: Mapping[str, Any], read: Collection[str], names: Iterab
         value = config[top]
         for part in parts:
             value = inside(value, part)
-        places = list(_places(later, value, name.rpartition('.')[2], ''))
+        key = name.rpartition('.')[2]
+        places = [] if value is None else list(_places(later, value, key, ''))
         if places:
             raise ValueError(
                 f'--cfg-options sets {name}, which the config file has copied when it was read, '
@@ -52,8 +53,6 @@ def inside(value: Any, part: str) -> Any:
 
 def _places(settings: Any, value: Any, key: str, place: str) -> Iterator[str]:
     """Dotted names of the same value; of a number or switch only those that end with the key."""
-    if value is None:
-        return
     items = settings.items() if isinstance(settings, dict) else enumerate(settings)
     for name, found in items:
         path = f'{place}.{name}'.lstrip('.')

@@ -9,7 +9,14 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
-__all__ = ['argument_hint', 'argument_names', 'closest', 'type_meant', 'with_near_names']
+__all__ = [
+    'argument_hint',
+    'argument_names',
+    'closest',
+    'type_meant',
+    'unknown_arguments',
+    'with_near_names',
+]
 
 # The runner builds its own loops without a registry.
 _BUILDERS = ('mmengine.registry.build_functions', 'mmengine.runner.runner')
@@ -36,6 +43,12 @@ def argument_hint(names: Iterable[str], known: Iterable[str]) -> str:
     if near:
         return f'; did you mean {" and ".join(near)}?'
     return f'; it takes {", ".join(known) or "none"}'
+
+
+def unknown_arguments(owner: str, names: Iterable[str], known: Iterable[str]) -> str:
+    """A sentence about arguments that a class does not have."""
+    names = sorted(names)
+    return f'{owner} got unknown arguments: {", ".join(names)}{argument_hint(names, known)}'
 
 
 def argument_names(kind: type) -> set[str] | None:

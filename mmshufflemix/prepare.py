@@ -29,6 +29,7 @@ __all__ = [
     'download_hint',
     'drop_pretrained',
     'head_class',
+    'is_missing_file',
     'lookup',
     'merge_preprocessors',
     'prepare_config',
@@ -220,9 +221,14 @@ def check_local_file(path: str | None, what: str) -> None:
     Raises:
         FileNotFoundError: If it does not, naming the checkpoints that are there if it is to be one.
     """
-    if path and '://' not in path and not Path(path).expanduser().is_file():
+    if path and is_missing_file(path):
         others = checkpoints_there(path) if what == 'checkpoint' or path.endswith('.pth') else ''
         raise FileNotFoundError(f"{what} '{path}' does not exist or is not a file{others}.")
+
+
+def is_missing_file(path: str) -> bool:
+    """Tell whether a path, unless it is an address with a scheme, leads to no file."""
+    return '://' not in path and not Path(path).expanduser().is_file()
 
 
 def download_hint(cfg: Config) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from mmengine.config import Config
 
 from mmshufflemix.checkpoint import checkpoints_there
-from mmshufflemix.prepare import check_local_file
+from mmshufflemix.prepare import check_local_file, is_missing_file
 
 __all__ = ['check_starting_weights']
 
@@ -34,7 +34,7 @@ def check_starting_weights(cfg: Config) -> None:
 
 
 def _check(path: str | None, setting: str, without: str) -> None:
-    if not path or '://' in path or Path(path).expanduser().is_file():
+    if not path or not is_missing_file(path):
         return
     way_out = f'give the path of a .pth file, or {without} to start without'
     if Path(path).name == Path(_LITE0).name:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from mmshufflemix import functional
 from mmshufflemix.layers import INPUT, LayerSite, check_layers
-from mmshufflemix.near_names import argument_hint
+from mmshufflemix.near_names import unknown_arguments
 from mmshufflemix.plan import MixPlan, check_alpha, check_ratio, draw_plan, mix_layer
 
 if TYPE_CHECKING:
@@ -143,10 +143,7 @@ def refuse_unknown(augment: type[MixAugment], unknown: dict[str, Any]) -> None:
         # The base has arguments that not every augment takes: its own signature counts.
         parameters = inspect.signature(augment).parameters.values()
         known = [item.name for item in parameters if item.kind is not item.VAR_KEYWORD]
-        raise TypeError(
-            f'{name} got unknown arguments: {", ".join(sorted(unknown))}'
-            f'{argument_hint(sorted(unknown), known)}'
-        )
+        raise TypeError(unknown_arguments(name, unknown, known))
 
 
 def _check_targets(scores: Tensor, batch_size: int) -> None:

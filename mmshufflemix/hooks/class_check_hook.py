@@ -8,13 +8,12 @@ from typing import Any
 
 from mmengine.hooks import Hook
 from mmengine.logging import print_log
-from mmengine.model import BaseTTAModel, is_model_wrapper
 from mmengine.runner import Runner
 from mmpretrain.registry import HOOKS
 from torch import Tensor, nn
 
 from mmshufflemix.checkpoint_content import checkpoint_classes
-from mmshufflemix.hooks.train_check_hook import check_topk
+from mmshufflemix.hooks.train_check_hook import check_topk, without_wrappers
 from mmshufflemix.text import some
 from mmshufflemix.trained_config import warn_of_other_preprocessing
 
@@ -77,7 +76,7 @@ def check_fit(model: nn.Module, state_dict: Mapping[str, Any], advice: str = '')
         ValueError: If weights are missing, or have other shapes.
     """
     advice = f'so another config has written it; use the checkpoint of this config{advice}.'
-    model = _without_wrappers(model)
+    model = without_wrappers(model)
     missing = missing_weights(model, state_dict)
     if missing:
         raise ValueError(
@@ -139,11 +138,4 @@ class ClassCheckHook(Hook):
 
     def before_test(self, runner: Runner) -> None:
         """Check the metrics, see :func:`~mmshufflemix.hooks.train_check_hook.check_topk`."""
-        check_topk(runner.test_loop, _without_wrappers(runner.model), f'{self.split}_evaluator')
-
-
-def _without_wrappers(model: Any) -> Any:
-    """The model inside distributed training and test-time augmentation."""
-    while is_model_wrapper(model) or isinstance(model, BaseTTAModel):
-        model = model.module
-    return model
+        check_topk(runner.test_loop, without_wrappers(runner.model), f'{self.split}_evaluator')

@@ -14,7 +14,7 @@ from mmengine.runner import Runner
 from mmpretrain.registry import HOOKS
 
 from mmshufflemix.files import remove_leftovers, write_bytes, write_text
-from mmshufflemix.near_names import argument_hint
+from mmshufflemix.near_names import unknown_arguments
 
 __all__ = ['SafeCheckpointHook']
 
@@ -71,11 +71,8 @@ class SafeCheckpointHook(CheckpointHook):
                 )
         # CheckpointHook takes any, and fails by them when the first checkpoint is due.
         known = set(inspect.signature(CheckpointHook).parameters) - {'kwargs'}
-        if unknown := sorted(set(kwargs) - known):
-            raise TypeError(
-                f'SafeCheckpointHook got unknown arguments: {", ".join(unknown)}'
-                f'{argument_hint(unknown, known)}'
-            )
+        if unknown := set(kwargs) - known:
+            raise TypeError(unknown_arguments('SafeCheckpointHook', unknown, known))
         kwargs.update(backend_args={'backend': 'atomic'}, file_client_args=None)
         super().__init__(**kwargs)
 

@@ -9,12 +9,12 @@ import numpy as np
 from mmengine import dist
 from mmengine.dataset import ConcatDataset, RepeatDataset
 from mmengine.hooks import Hook
-from mmengine.model import is_model_wrapper
+from mmengine.model import BaseTTAModel, is_model_wrapper
 from mmengine.runner import Runner
 from mmpretrain.models.heads import MultiLabelClsHead
 from mmpretrain.registry import HOOKS
 
-__all__ = ['TrainCheckHook', 'check_batches', 'check_topk']
+__all__ = ['TrainCheckHook', 'check_batches', 'check_topk', 'without_wrappers']
 
 
 @HOOKS.register_module()
@@ -39,7 +39,7 @@ class TrainCheckHook(Hook):
                 'the last batch of an epoch has one image, which BatchNorm may refuse and which '
                 'has no other to be mixed with; set train_dataloader.drop_last=True.'
             )
-        model = runner.model.module if is_model_wrapper(runner.model) else runner.model
+        model = without_wrappers(runner.model)
         classes = _classes(dataset)
         _check_numbers(model, len(classes))
         if isinstance(getattr(model, 'head', None), MultiLabelClsHead) and classes:
@@ -91,6 +91,13 @@ def check_topk(loop: Any, model: Any, setting: str) -> None:
                 f'{setting} has {name} with topk={topk}, but the head has num_classes='
                 f'{num_classes}; set {setting}=dict(type={name!r}, topk={fitting}).'
             )
+
+
+def without_wrappers(model: Any) -> Any:
+    """The model inside distributed training and test-time augmentation."""
+    while is_model_wrapper(model) or isinstance(model, BaseTTAModel):
+        model = model.module
+    return model
 
 
 def _classes(dataset: Any) -> list[str]:

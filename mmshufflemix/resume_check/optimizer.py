@@ -21,7 +21,7 @@ Groups = Sequence[Mapping[str, Any]]
 
 
 def check_groups(stored: Groups, current: Groups) -> None:
-    """Check that the state of an optimizer belongs to one of the same kind, over the same weights.
+    """Check that the state of an optimizer belongs to one of the same kind, over as many weights.
 
     Args:
         stored: ``param_groups`` of the state in a checkpoint.

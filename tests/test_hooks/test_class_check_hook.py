@@ -62,7 +62,7 @@ class Wrapped(nn.Module):
 
 @pytest.mark.parametrize(('split', 'end'), [('test', 'config.'), ('train', 'another --work-dir.')])
 def test_weights_of_other_shapes_are_refused(split, end, monkeypatch):
-    monkeypatch.setattr('mmshufflemix.hooks.class_check_hook.BaseTTAModel', Wrapped)
+    monkeypatch.setattr('mmshufflemix.hooks.train_check_hook.BaseTTAModel', Wrapped)
     part = r'1 weights .* have other shapes .* \(1\.weight \(4, 3\) for \(4, 2\)\), so another'
     model, other = (nn.Sequential(nn.ReLU(), nn.Linear(n, 4)) for n in (2, 3))
     plain = {'state_dict': other.state_dict()}
