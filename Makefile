@@ -11,6 +11,10 @@ SOURCES = mmshufflemix tools tests configs setup.py
 # One thread a process: the tests' networks are small, and more threads only wait for each other.
 export OMP_NUM_THREADS ?= 1
 
+# A process for each core, but not so many that they fill the memory of a large machine. Tests of one
+# file stay together, since they share what is costly to make.
+PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile
+
 .PHONY: help env demo test test-slow test-official lint format clean
 
 help:  ## list the targets
@@ -39,10 +43,10 @@ demo: env  ## train, test and draw on a small built-in data set
 	MPLBACKEND=agg $(BIN)/python tools/demo.py
 
 test: env  ## run the tests, without the slow ones
-	$(BIN)/python -m pytest -m 'not slow'
+	$(PYTEST) -m 'not slow'
 
 test-slow: env  ## run the slow tests
-	$(BIN)/python -m pytest -m slow
+	$(PYTEST) -m slow
 
 test-official: $(VENV_OFFICIAL)/.ready  ## train, test and resume with OpenMMLab's own last releases
 	$(VENV_OFFICIAL)/bin/python -m pytest tests/official
