@@ -50,7 +50,8 @@ class InMemoryImages:
         self._metainfo = deepcopy(dict(dataset.metainfo))
         self._meta_keys = pipeline.meta_keys
         self._steps = make_steps(pipeline.random, table.shape)
-        self._table = table
+        written = [key for step in self._steps for key in step.meta(torch.empty(0))]
+        self._meta = table.meta.without(written)
         self._images = torch.from_numpy(table.images)
         self._labels = torch.from_numpy(table.labels)
         self._order = None if order is None else torch.tensor(order)
@@ -78,11 +79,14 @@ class InMemoryImages:
         """
         positions = self._positions(indices)
         views = [View(step, step.draw(len(indices))) for step in self._steps]
+        places = positions.tolist()
+        samples = make_samples(self._labels.index_select(0, positions), *self._metas(places, views))
+        if self._meta.own:
+            for sample, place in zip(samples, places, strict=True):
+                sample.set_metainfo(self._meta.own[place])
         return {
             'inputs': self._images.index_select(0, positions),
-            'data_samples': make_samples(
-                self._labels.index_select(0, positions), *self._metas(positions.tolist(), views)
-            ),
+            'data_samples': samples,
             'views': views,
         }
 
@@ -124,16 +128,14 @@ class InMemoryImages:
         self, positions: Sequence[int], views: Sequence[View]
     ) -> tuple[dict[str, Any], dict[str, list[Any]]]:
         """Meta information as the ordinary pipeline leaves it: of all images, and by image."""
-        common = dict(self._table.common)
+        common = dict(self._meta.common)
         columns = {
             key: [column[position] for position in positions]
-            for key, column in self._table.columns.items()
+            for key, column in self._meta.columns.items()
         }
         for view in views:
             for key, value in view.step.meta(view.draws).items():
                 if key in self._meta_keys:
-                    common.pop(key, None)
-                    columns.pop(key, None)
                     (columns if isinstance(value, list) else common)[key] = value
         return common, columns
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +15,7 @@ from mmengine.dataset import ClassBalancedDataset, RepeatDataset
 from mmengine.logging import print_log
 from mmpretrain.datasets import KFoldDataset
 
+from mmshufflemix.small_images.meta import MetaTable, arrange_meta
 from mmshufflemix.small_images.pipeline import SplitPipeline
 
 __all__ = ['Allocate', 'ImageTable', 'in_memory', 'read_table', 'unwrap']
@@ -31,15 +31,13 @@ class ImageTable:
         images: uint8 (N, C, H, W), channels in the order of the reader.
         labels: Class ids (N,), int64.
         shape: Shape of an image as transforms see it, (H, W, C) or (H, W).
-        common: Meta information that all images share.
-        columns: Meta information that differs, a list of N values by name.
+        meta: Their meta information.
     """
 
     images: np.ndarray
     labels: np.ndarray
     shape: tuple[int, ...]
-    common: dict[str, Any]
-    columns: dict[str, list[Any]]
+    meta: MetaTable
 
     def with_images(self, images: np.ndarray) -> ImageTable:
         """Return the table with other images."""
@@ -87,7 +85,7 @@ def read_table(
     """
     count = len(dataset)
     labels = np.empty(count, np.int64)
-    values: dict[str, list[Any]] = {}
+    rows: list[dict[str, Any]] = []
     images, shape = np.empty(0), ()
     for index in range(count):
         results = dataset.get_data_info(index)
@@ -106,12 +104,8 @@ def read_table(
                 'the random transforms, or leave runner_type out'
             )
         images[index] = image[None] if image.ndim == 2 else image.transpose(2, 0, 1)
-        for key in pipeline.meta_keys:
-            if key in results:
-                values.setdefault(key, []).append(results[key])
-    common = {key: column[0] for key, column in values.items() if _all_equal(column)}
-    columns = {key: column for key, column in values.items() if key not in common}
-    return ImageTable(images, labels, shape, common, columns)
+        rows.append({key: results[key] for key in pipeline.meta_keys if key in results})
+    return ImageTable(images, labels, shape, arrange_meta(rows))
 
 
 def in_memory(shape: tuple[int, ...]) -> np.ndarray:
@@ -165,13 +159,6 @@ def _label(info: dict[str, Any]) -> int:
             f'{label!r} ({_name(info)}); leave runner_type out for data with several labels or none'
         )
     return int(label)
-
-
-def _all_equal(column: Sequence[Any]) -> bool:
-    # sample_idx of a set of one image is not common to all of a longer one. Arrays are not equal or
-    # different as a whole, but their bytes are.
-    first = pickle.dumps(column[0])
-    return len(column) > 1 and all(pickle.dumps(value) == first for value in column)
 
 
 def _name(info: dict[str, Any]) -> str:
