@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from mmengine import dist
-from mmengine.hooks import Hook
+from mmengine.hooks import EMAHook, Hook
 from mmengine.optim import OptimWrapperDict
 from mmengine.runner import EpochBasedTrainLoop, IterBasedTrainLoop, Runner
 from mmpretrain.registry import HOOKS
@@ -21,6 +21,8 @@ from mmshufflemix.resume_check import (
     batch_warnings,
     changed_kind,
     changed_settings,
+    check_cycles,
+    check_first_step,
     check_groups,
     is_unfinished,
     read_batch,
@@ -48,12 +50,17 @@ class ResumeCheckHook(Hook):
     the class of the optimizer are noted in every checkpoint that is saved.
 
     Raises:
-        ValueError: If the checkpoint holds weights only, or the optimizer cannot go on from the
-            state in it.
+        ValueError: If the checkpoint holds weights only, the optimizer cannot go on from the
+            state in it, or a schedule has fewer steps than the training, also than one that is
+            not resumed.
     """
 
     # Before ScheduleResumeHook, which takes lengths out of the checkpoint.
     priority = 'ABOVE_NORMAL'
+
+    def before_train(self, runner: Runner) -> None:
+        """Check that the schedules last as long as the training, resumed or not."""
+        check_cycles(flat_schedules(runner.param_schedulers), _run_length(runner))
 
     def before_save_checkpoint(self, runner: Runner, checkpoint: dict[str, Any]) -> None:
         """Note the size of a batch and the optimizer."""
@@ -110,7 +117,12 @@ def resume_warnings(runner: Runner, checkpoint: Mapping[str, Any]) -> Iterator[s
     """
     noted_kind = checkpoint['meta'].get(_KIND)
     yield from optimizer_warnings(runner.optim_wrapper, checkpoint.get('optimizer'), noted_kind)
-    now = RunLength(runner.max_epochs, runner.max_iters)
+    if 'ema_state_dict' in checkpoint and not _averages(runner):
+        yield (
+            'the run that wrote the checkpoint had EMAHook, which the config lacks: training goes '
+            f'on from the averaged weights instead of those that were trained; {WAY_OUT}'
+        )
+    now = _run_length(runner)
     before = _length(checkpoint) or now
     by_epochs = isinstance(runner.train_loop, EpochBasedTrainLoop)
     lengths = tuple(run.iters // run.epochs if by_epochs else 1 for run in (before, now))
@@ -134,6 +146,14 @@ def resume_warnings(runner: Runner, checkpoint: Mapping[str, Any]) -> Iterator[s
 def _batch(runner: Runner) -> Batch:
     accumulation = getattr(runner.optim_wrapper, '_accumulative_counts', 1)
     return Batch(runner.train_dataloader.batch_size or 0, dist.get_world_size(), accumulation)
+
+
+def _averages(runner: Runner) -> bool:
+    return any(isinstance(hook, EMAHook) for hook in runner.hooks)
+
+
+def _run_length(runner: Runner) -> RunLength:
+    return RunLength(runner.max_epochs, runner.max_iters)
 
 
 def _length(checkpoint: Mapping[str, Any]) -> RunLength | None:
@@ -178,7 +198,8 @@ def optimizer_warnings(wrapper: Any, state: Any, noted: Any) -> Iterator[str]:
             yield from optimizer_warnings(part, state.get(name), was)
         return
     stored, current = state['param_groups'], wrapper.optimizer.param_groups
-    check_groups(stored, current)
+    check_groups(stored, current, wrapper.optimizer.defaults)
+    check_first_step(wrapper.optimizer, state)
     was = changed_kind(noted, kind := _kind(wrapper), stored, current)
     if was:
         yield (

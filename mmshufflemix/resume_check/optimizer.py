@@ -13,19 +13,23 @@ NEW_RUN = (
 )
 WAY_OUT = f'go back to what it was, or {NEW_RUN}'
 
-# Others, such as foreach and fused, choose how the same is calculated.
-_SWITCHES = {'amsgrad', 'maximize', 'nesterov'}
 _DECOUPLED = 'decoupled_weight_decay'
+# Switches of how the same is calculated, and one that tells of the class, see changed_kind.
+_NO_SWITCHES = {'capturable', 'differentiable', 'foreach', 'fused', _DECOUPLED}
+# What schedules put into the groups and look for there, unless the optimizer has it itself.
+_SCHEDULED = {'momentum': 'a schedule of the momentum', 'max_lr': 'OneCycleLR'}
 
 Groups = Sequence[Mapping[str, Any]]
 
 
-def check_groups(stored: Groups, current: Groups) -> None:
+def check_groups(stored: Groups, current: Groups, defaults: Mapping[str, Any]) -> None:
     """Check that the state of an optimizer belongs to one of the same kind, over as many weights.
 
     Args:
         stored: ``param_groups`` of the state in a checkpoint.
         current: Those of the optimizer that will get it.
+        defaults: The settings that it has by itself; its groups may have others, such as the
+            ``lr_mult`` of ``paramwise_cfg``, without which it can go on.
 
     Raises:
         ValueError: If PyTorch would refuse the state, or fail with it in the first step.
@@ -44,16 +48,18 @@ def check_groups(stored: Groups, current: Groups) -> None:
             for name, value in new.items()
             if name not in old and name != 'params' and _is_number(value) and not _is_base(name)
         ]
-        if missing == ['momentum'] and 'betas' in new:  # a copy, see _base
+        own = [name for name in missing if name in defaults]
+        if own:
             raise ValueError(
-                'param_scheduler has a schedule of the momentum, which the run that wrote the '
-                f'checkpoint had not, so that training cannot go on with it; {WAY_OUT}.'
-            )
-        if missing:
-            raise ValueError(
-                f'the checkpoint is of another optimizer, whose state has no {missing[0]!r}, so '
+                f'the checkpoint is of another optimizer, whose state has no {own[0]!r}, so '
                 f'that training cannot go on with it (optim_wrapper.optimizer.type); {WAY_OUT}.'
             )
+        for name, schedule in _SCHEDULED.items():
+            if name in missing:
+                raise ValueError(
+                    f'param_scheduler has {schedule}, which the run that wrote the checkpoint had '
+                    f'not, so that training cannot go on with it; {WAY_OUT}.'
+                )
 
 
 def changed_kind(noted: Any, kind: str, stored: Groups, current: Groups) -> str:
@@ -130,7 +136,7 @@ def _is_base(name: str) -> bool:
 
 
 def _is_setting(name: str, value: Any) -> bool:
-    return isinstance(value, bool) if name in _SWITCHES else _is_number(value)
+    return name not in _NO_SWITCHES if isinstance(value, bool) else _is_number(value)
 
 
 def _is_number(value: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from mmengine.optim import _ParamScheduler
 
 from mmshufflemix.resume_check.optimizer import WAY_OUT
 
-__all__ = ['RunLength', 'is_unfinished', 'schedule_warnings']
+__all__ = ['RunLength', 'check_cycles', 'is_unfinished', 'schedule_warnings']
 
 State = Mapping[str, Any]
 
@@ -65,6 +65,25 @@ def schedule_warnings(
     longer = now.epochs > before.epochs or (same_epoch and now.iters > before.iters)
     if longer and len(compared) == len(current):
         yield from _after_the_end([new for new in current if new.param_name == 'lr'], now)
+
+
+def check_cycles(schedules: Iterable[_ParamScheduler], run: RunLength) -> None:
+    """Check that schedules with a number of steps of their own have enough for a run.
+
+    Raises:
+        ValueError: If MMEngine would end the training where they are used up.
+    """
+    for schedule in schedules:
+        total: Any = getattr(schedule, 'total_steps', None)
+        needed = min(schedule.end, _length(run, schedule)) - schedule.begin
+        # MMEngine lets one more pass.
+        if isinstance(total, int) and needed > total + 1:
+            unit = 'epochs' if schedule.by_epoch else 'iterations'
+            raise ValueError(
+                f'{type(schedule).__name__} in param_scheduler has total_steps for {total} {unit} '
+                f'and this training has {needed} for it; leave total_steps out, so that it takes '
+                'as many as the training, or set end to where it is over.'
+            )
 
 
 def is_unfinished(old: State, new: _ParamScheduler) -> bool:

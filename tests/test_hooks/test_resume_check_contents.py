@@ -47,6 +47,14 @@ def test_of_several_optimizers_each_is_compared_with_its_own() -> None:
     assert list(optimizer_warnings(old, old.state_dict(), 'SGD')) == []
 
 
+def test_mixed_precision_may_be_new_or_gone() -> None:
+    """Its loss scale is a part of the state that the optimizer does not look at."""
+    wrapper = OptimWrapper(SGD(nn.Linear(1, 1).parameters(), 0.1))
+    state = {**wrapper.state_dict(), 'loss_scaler': {'scale': 65536.0}}
+    assert list(optimizer_warnings(wrapper, state, 'SGD')) == []
+    wrapper.load_state_dict(state)
+
+
 @pytest.mark.parametrize('missing', ['meta', 'iter', 'message_hub'])
 def test_a_checkpoint_without_a_training(missing: str) -> None:
     meta: dict[str, Any] = {'epoch': 1, 'iter': 3}

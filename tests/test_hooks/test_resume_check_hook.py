@@ -67,7 +67,7 @@ def resume(
 
     def run(first: str, second: str, epoch: int = 1) -> list[str]:
         folder, settings = tmp_path / 'run', tmp_path / 'settings.py'
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         shutil.copy(first_run(first) / f'epoch_{epoch}.pth', folder)
         settings.write_text(f"_base_ = ['{config}']\n{second}")
         capsys.readouterr()
@@ -191,6 +191,13 @@ LONGER = 'train_cfg = dict(max_epochs=3)\n'
             'param_scheduler = dict(milestones=[1])\n',
             ['MultiStepLR in param_scheduler has milestones [1] (checkpoint [1, 3])'],
         ),
+        (
+            "custom_hooks = [dict(type='EMAHook')]\n",
+            '',
+            [
+                'the run that wrote the checkpoint had EMAHook, which the config lacks: training goes '
+            ],
+        ),
         ('', COSINE, ['param_scheduler has CosineAnnealingLR where the checkpoint has another']),
         ('', LINEAR.rstrip() + ' * 2\n', ['the config has 2 schedules in param_scheduler and the']),
         (
@@ -244,6 +251,36 @@ def test_a_finished_run_by_iterations(
 def test_another_optimizer_is_refused(resume: Resume, second: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         resume('', second)
+
+
+def test_an_optimizer_with_the_settings_of_another_is_refused(resume: Resume) -> None:
+    first, second = (
+        f"optim_wrapper = dict(optimizer=dict(_delete_=True, type='{kind}', lr=0.001))\n"
+        for kind in ('Adam', 'Adamax')
+    )
+    with pytest.raises(ValueError, match="has no 'exp_inf' of the weights, so that training can"):
+        resume(first, second)
+
+
+CYCLE = (
+    "param_scheduler = dict(_delete_=True, type='OneCycleLR', eta_max=0.1, total_steps=2, "
+    'convert_to_iter_based=True)\n'
+)
+TOO_SHORT = 'OneCycleLR in param_scheduler has total_steps for 6 iterations and this training has 9'
+
+
+def test_a_cycle_shorter_than_a_resumed_run_is_refused(resume: Resume) -> None:
+    assert resume(CYCLE, CYCLE) == []
+    with pytest.raises(ValueError, match=TOO_SHORT):
+        resume(CYCLE, CYCLE + LONGER)
+
+
+def test_a_cycle_shorter_than_a_new_run_is_refused(config: Path, tmp_path: Path) -> None:
+    settings = tmp_path / 'settings.py'
+    settings.write_text(f"_base_ = ['{config}']\n{CYCLE}{LONGER}")
+    with pytest.raises(ValueError, match=TOO_SHORT):
+        run_tool('train', settings, '--work-dir', tmp_path / 'run', '--no-validate')
+    assert list(tmp_path.glob('run/*.pth')) == []
 
 
 def test_another_model_is_told_from_its_weights(resume: Resume) -> None:

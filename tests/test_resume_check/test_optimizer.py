@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 import torch
-from mmengine.optim import CosineAnnealingMomentum, OptimWrapper
+from mmengine.optim import CosineAnnealingMomentum, OneCycleLR, OptimWrapper
 from torch import nn
-from torch.optim import SGD, Adam, AdamW, Optimizer
+from torch.optim import SGD, Adam, AdamW, Optimizer, RMSprop
 
 from mmshufflemix.resume_check.optimizer import changed_kind, changed_settings, check_groups
 
@@ -23,9 +23,14 @@ def groups(kind: type[Optimizer] = SGD, **settings: Any) -> list[dict[str, Any]]
     return kind(weights, **{'lr': 0.1, **settings}).state_dict()['param_groups']
 
 
+def defaults(kind: type[Optimizer] = SGD) -> dict[str, Any]:
+    """The settings that an optimizer has by itself."""
+    return kind(nn.Linear(2, 3).parameters(), lr=0.1).defaults
+
+
 @pytest.mark.parametrize('kind', [SGD, Adam, AdamW])
 def test_the_same_is_no_change(kind: type[Optimizer]) -> None:
-    check_groups(groups(kind), groups(kind))
+    check_groups(groups(kind), groups(kind), defaults(kind))
     assert changed_settings(groups(kind), groups(kind)) == []
 
 
@@ -63,7 +68,7 @@ def test_betas_under_a_schedule_are_compared_by_their_start() -> None:
     assert changed_settings(old, scheduled(0.8, 0)) == expected
     # Without a schedule before, or now.
     with pytest.raises(ValueError, match='param_scheduler has a schedule of the momentum, which'):
-        check_groups(groups(AdamW), scheduled(0.9, 0))
+        check_groups(groups(AdamW), scheduled(0.9, 0), defaults(AdamW))
     assert changed_settings(old, groups(AdamW, lr=0.001, betas=(0.8, 0.99))) == expected
 
 
@@ -86,6 +91,7 @@ def test_of_several_groups_the_one_that_the_config_names_is_shown() -> None:
         (SGD, 'nesterov', {'momentum': 0.9}),
         (SGD, 'maximize', {}),
         (AdamW, 'amsgrad', {}),
+        (RMSprop, 'centered', {}),
     ],
 )
 def test_switches_that_change_a_step(
@@ -115,7 +121,7 @@ def test_another_kind_is_refused_since_the_first_step_would_fail(
     old: type[Optimizer], new: type[Optimizer], lacking: str
 ) -> None:
     with pytest.raises(ValueError, match=f"another optimizer, whose state has no '{lacking}'"):
-        check_groups(groups(old), groups(new))
+        check_groups(groups(old), groups(new), defaults(new))
     weight = nn.Parameter(torch.ones(1))
     optimizer = new([weight], lr=0.1)
     stored = old([weight], lr=0.1).state_dict()
@@ -146,10 +152,30 @@ def test_switches_of_newer_versions_may_be_missing() -> None:
     old = groups(AdamW)
     for name in ('foreach', 'capturable', 'amsgrad', 'decoupled_weight_decay'):
         old[0].pop(name, None)
-    check_groups(old, groups(AdamW))
+    check_groups(old, groups(AdamW), defaults(AdamW))
 
 
 def test_other_weights_are_refused() -> None:
     two = [{**groups()[0], 'params': [0]}, {**groups()[0], 'params': [1]}]
     with pytest.raises(ValueError, match='2 weights in 2 groups and that of the config has 2 weig'):
-        check_groups(two, groups())
+        check_groups(two, groups(), defaults())
+
+
+def test_multipliers_may_be_new_and_are_named_as_changes() -> None:
+    """MMEngine notes them in the groups, where nothing reads them."""
+    new = groups(lr=0.5)
+    new[0]['lr_mult'] = 5
+    check_groups(groups(), new, defaults())
+    assert changed_settings(groups(), new, {'lr': 0.1}) == ['lr 0.5 (checkpoint 0.1)']
+
+
+def test_a_new_one_cycle_is_named() -> None:
+    wrapper = OptimWrapper(SGD(nn.Linear(2, 3).parameters(), lr=0.1))
+    OneCycleLR(wrapper, eta_max=0.1, total_steps=4)
+    new = wrapper.optimizer.state_dict()['param_groups']
+    new[0]['lr_mult'] = 5
+    with pytest.raises(ValueError, match='param_scheduler has OneCycleLR, which the run that wrot'):
+        check_groups(groups(), new, defaults())
+    check_groups(new, new, defaults())
+    with pytest.raises(ValueError, match="another optimizer, whose state has no 'momentum'"):
+        check_groups(groups(Adam), new, defaults())

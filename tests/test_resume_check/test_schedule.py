@@ -10,6 +10,7 @@ from mmengine.optim import (
     CosineAnnealingLR,
     LinearLR,
     MultiStepLR,
+    OneCycleLR,
     OptimWrapper,
     ReduceOnPlateauLR,
     StepLR,
@@ -18,7 +19,12 @@ from mmengine.optim import (
 from torch import nn
 from torch.optim import SGD
 
-from mmshufflemix.resume_check.schedule import RunLength, is_unfinished, schedule_warnings
+from mmshufflemix.resume_check.schedule import (
+    RunLength,
+    check_cycles,
+    is_unfinished,
+    schedule_warnings,
+)
 
 SHORT, LONG = RunLength(4, 12), RunLength(8, 24)
 
@@ -143,3 +149,32 @@ def test_another_kind() -> None:
     assert (
         'has MultiStepLR where the checkpoint has another schedule, without milestones' in sentence
     )
+
+
+@pytest.mark.parametrize('by_epoch', [True, False])
+@pytest.mark.parametrize('place', [{}, {'begin': 2}, {'end': 7}, {'begin': 1, 'end': 9}])
+def test_a_cycle_is_too_short_where_mmengine_would_stop(
+    place: dict[str, int], by_epoch: bool
+) -> None:
+    length, found = 8, set()
+    run = RunLength(length, 99) if by_epoch else RunLength(99, length)
+    for total in range(2, 12):
+        schedule = build(OneCycleLR, eta_max=1.0, total_steps=total, by_epoch=by_epoch, **place)
+        try:
+            for _ in range(length - 1):
+                schedule.optimizer.step()
+                schedule.step()
+        except ValueError:
+            found.add('short')
+            unit = 'epochs' if by_epoch else 'iterations'
+            with pytest.raises(ValueError, match=f'has total_steps for {total} {unit} and this tr'):
+                check_cycles([build(StepLR, step_size=1), schedule], run)
+        else:
+            found.add('long')
+            check_cycles([schedule], run)
+    assert found == {'short', 'long'}
+
+
+def test_a_cycle_as_long_as_the_run_and_other_schedules_pass() -> None:
+    run = RunLength(8, 24)
+    check_cycles([build(OneCycleLR, eta_max=1.0, end=8), build(CosineAnnealingLR, T_max=2)], run)
