@@ -194,9 +194,7 @@ LONGER = 'train_cfg = dict(max_epochs=3)\n'
         (
             "custom_hooks = [dict(type='EMAHook')]\n",
             '',
-            [
-                'the run that wrote the checkpoint had EMAHook, which the config lacks: training goes '
-            ],
+            ['the run that wrote the checkpoint had EMAHook, which the config lacks: training'],
         ),
         ('', COSINE, ['param_scheduler has CosineAnnealingLR where the checkpoint has another']),
         ('', LINEAR.rstrip() + ' * 2\n', ['the config has 2 schedules in param_scheduler and the']),
