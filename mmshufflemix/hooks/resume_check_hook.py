@@ -126,6 +126,13 @@ def resume_warnings(runner: Runner, checkpoint: Mapping[str, Any]) -> Iterator[s
     before = _length(checkpoint) or now
     by_epochs = isinstance(runner.train_loop, EpochBasedTrainLoop)
     lengths = tuple(run.iters // run.epochs if by_epochs else 1 for run in (before, now))
+    if by_epochs and _in_an_epoch(checkpoint):
+        yield (
+            f'the checkpoint is of iteration {checkpoint["meta"]["iter"]}, before the end of an '
+            'epoch, which MMEngine starts again: what it has trained of it is trained twice; let '
+            'checkpoints be written after epochs, default_hooks.checkpoint.by_epoch=True, and '
+            'resume from one of them'
+        )
     stored = [
         state
         for state in flat_schedules(checkpoint.get('param_schedulers'))
@@ -146,6 +153,12 @@ def resume_warnings(runner: Runner, checkpoint: Mapping[str, Any]) -> Iterator[s
 def _batch(runner: Runner) -> Batch:
     accumulation = getattr(runner.optim_wrapper, '_accumulative_counts', 1)
     return Batch(runner.train_dataloader.batch_size or 0, dist.get_world_size(), accumulation)
+
+
+def _in_an_epoch(checkpoint: Mapping[str, Any]) -> bool:
+    """Tell whether the epoch under way is one that the checkpoint does not count as done."""
+    info = checkpoint['message_hub'].get('runtime_info') or {}
+    return checkpoint['meta']['epoch'] == info.get('epoch')
 
 
 def _averages(runner: Runner) -> bool:

@@ -158,6 +158,12 @@ def _label(info: dict[str, Any]) -> int:
             'the fast path for small images needs one integer gt_label an image, got '
             f'{label!r} ({_name(info)}); leave runner_type out for data with several labels or none'
         )
+    for key in ('gt_score', 'mask'):
+        if key in info:
+            raise ValueError(
+                f'the fast path for small images knows gt_label only, and {_name(info)} has a '
+                f'{key}, too; leave runner_type out for such data'
+            )
     return int(label)
 
 

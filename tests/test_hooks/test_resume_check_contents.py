@@ -96,3 +96,23 @@ def test_checkpoints_of_other_programs(
     output = capsys.readouterr().out
     assert 'an epoch has 6 iterations and had 3 when the checkpoint was written' in output
     assert load_checkpoint_file(tmp_path / 'epoch_2.pth')['meta']['batch']['size'] == 2
+
+
+@pytest.mark.parametrize('iteration', [3, 4])
+def test_the_epoch_of_a_checkpoint_by_iterations_is_trained_again(
+    config: Path, tmp_path: Path, iteration: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also after its last iteration, since MMEngine counts an epoch after that."""
+    settings, part = tmp_path / 'settings.py', tmp_path / 'part'
+    settings.write_text(
+        f"_base_ = ['{config}']\ndefault_hooks = dict(checkpoint=dict(by_epoch=False))\n"
+    )
+    run_tool('train', settings, '--work-dir', tmp_path / 'whole', '--no-validate')
+    part.mkdir()
+    shutil.copy(tmp_path / 'whole' / f'iter_{iteration}.pth', part)
+    capsys.readouterr()
+    run_tool('train', settings, '--work-dir', part, '--no-validate', '--resume')
+    expected = f'is of iteration {iteration}, before the end of an epoch, which MMEngine starts ag'
+    assert expected in capsys.readouterr().out
+    assert not (tmp_path / 'whole' / 'iter_7.pth').exists()
+    assert (part / 'iter_7.pth').exists()

@@ -228,6 +228,8 @@ def info(side: int = 8, label: Any = 0, dtype: Any = np.uint8) -> dict[str, Any]
         ([info(), info(9)], r'8 x 8 x 3 and 9 x 8 x 3 \(image 1\)'),
         ([info(label=[0, 1])], r'one integer gt_label an image, got \[0, 1\] \(image 0\)'),
         ([dict(img=np.zeros((8, 8, 3), np.uint8))], 'got None'),
+        ([dict(info(), gt_score=[0.5, 0.5], sample_idx=0)], 'image 0 has a gt_score, too'),
+        ([dict(info(), mask=np.ones(3), img_path='a.png')], 'a.png has a mask, too'),
         ([info(dtype=np.float32)], '8-bit images, got float32'),
     ],
 )
