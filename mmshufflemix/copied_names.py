@@ -1,44 +1,53 @@
-"""Find settings that ``--cfg-options`` changes too late: the config file has copied them."""
+"""Find settings that ``--cfg-options`` changes too late: the config file has used them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
+from mmengine.config import Config
+
+from mmshufflemix.config_uses import lines_of_use, sources
 from mmshufflemix.text import some
 
 __all__ = ['check_copied', 'inside']
 
 
-def check_copied(config: Mapping[str, Any], read: Collection[str], names: Iterable[str]) -> None:
-    """Refuse names of variables of a config file, which are copied while it is read.
+def check_copied(cfg: Config, read: Collection[str], names: Iterable[str]) -> None:
+    """Refuse names of variables of a config file, which are used while it is read.
 
     ``data_root = 'a'`` and ``dataset=dict(data_root=data_root)`` are two settings once the file has
-    been read: a change of the first would do nothing.
+    been read: a change of the first would do nothing. So are ``end = 9`` and ``T_max=end - 1``.
 
     Args:
-        config: The settings without the options.
+        cfg: The settings without the options.
         read: Names at the top that are read later.
         names: Dotted names of settings.
 
     Raises:
-        ValueError: With the places that have the value.
+        ValueError: With the places that have the value, and the lines that use it.
     """
+    config = cfg.to_dict()
     later = {key: value for key, value in config.items() if key in read}
+    files = None
     for name in names:
         top, *parts = name.split('.')
         if top in later or top not in config:
             continue
-        value = config[top]
+        value: Any = config[top]
         for part in parts:
             value = inside(value, part)
         key = name.rpartition('.')[2]
         places = [] if value is None else list(_places(later, value, key, ''))
-        if places:
+        files = sources(cfg) if files is None else files
+        lines = lines_of_use(files, top)
+        if places or lines:
+            where = f' ({lines})' if lines else ''
             raise ValueError(
-                f'--cfg-options sets {name}, which the config file has copied when it was read, '
-                f'so that this changes nothing; set {some(places)} instead, or change {name} in '
-                'the file itself.'
+                f'--cfg-options sets {name}, which the config file has '
+                f'{"copied" if places else "used"} when it was read{where}, so that this changes '
+                f'nothing; set {some(places) or "what is made of it there"} instead, or change '
+                f'{name} in the file itself.'
             )
 
 

@@ -22,7 +22,7 @@ __all__ = ['check_names', 'merge_options', 'unknown_names']
 _TOP_LEVEL = {
     *('activation_checkpointing', 'compile', 'custom_imports', 'efficient_conv_bn_eval'),
     *('find_unused_parameters', 'model_wrapper_cfg', 'runner_type', 'sync_bn'),
-    *('tta_model', 'tta_pipeline', 'vis_backends'),
+    *('tta_model', 'tta_pipeline'),
 }
 # Dicts of which all other names are ignored without a word.
 _READ_IN = {
@@ -46,28 +46,29 @@ def merge_options(cfg: Config, options: Mapping[str, Any] | None) -> None:
         options: What ``--cfg-options`` gave: dotted names and their values.
 
     Raises:
-        ValueError: If a name is that of a variable which the file has copied, or leads into a list
+        ValueError: If a name is that of a variable which the file has used, or leads into a list
             without a number.
     """
     if not options:
         return
     before = cfg.to_dict()
-    check_names(before, options)
+    check_names(cfg, options)
     cfg.merge_from_dict(dict(options))
     for sentence in unknown_names(before, cfg.to_dict(), options):
         print_log(f'{sentence}.', logger='current', level=logging.WARNING)
 
 
-def check_names(config: Mapping[str, Any], names: Iterable[str]) -> None:
+def check_names(cfg: Config, names: Iterable[str]) -> None:
     """Refuse names that would change nothing, or lead into a list without a number.
 
     Args:
-        config: The settings without the options.
+        cfg: The settings without the options.
         names: Dotted names of settings.
 
     Raises:
         ValueError: In one sentence with the way out.
     """
+    config = cfg.to_dict()
     for name in names:
         value: Any = config
         parts = name.split('.')
@@ -79,7 +80,7 @@ def check_names(config: Mapping[str, Any], names: Iterable[str]) -> None:
                     f'{len(value)}; say which of them by its number, for example {first}.'
                 )
             value = inside(value, part)
-    check_copied(config, _read_at_the_top(), names)
+    check_copied(cfg, _read_at_the_top(), names)
 
 
 def unknown_names(

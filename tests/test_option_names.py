@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from mmengine.config import Config
 
-from mmshufflemix.option_names import merge_options, unknown_names
+from mmshufflemix.option_names import check_names, merge_options, unknown_names
 from mmshufflemix.prepare import read_config
 from mmshufflemix.reproduce import TABLES
 from tests.tiny_job import ROOT, write_job
@@ -134,6 +134,7 @@ def test_the_options_of_the_documents_are_known():
         options = dict(word.split('=') for word in given.split() if '=' in word)
         if (ROOT / config).is_file():
             assert sentences(ROOT / config, options) == []
+            check_names(Config.fromfile(ROOT / config), options)
     assert len(calls) > 2
 
 
@@ -154,38 +155,6 @@ def test_other_tools_warn(config: Path, way: str, monkeypatch: pytest.MonkeyPatc
     [(text, level)] = lines
     assert text.endswith('leave it out.')
     assert level == logging.WARNING
-
-
-COPIED = """
-_base_ = ['BASE']
-batch = 4
-views = [dict(type='RandomFlip', prob=0.25)]
-root = 'photographs'
-unused = 'aside'
-train_dataloader = dict(batch=batch, dataset=dict(data_root=root, pipeline=views))
-val_dataloader = dict(num_workers=4, dataset=dict(data_root=root))
-"""
-
-
-@pytest.mark.parametrize(
-    ('name', 'value', 'places'),
-    [
-        ('root', 'x', 'set train_dataloader.dataset.data_root, val_dataloader.dataset.data_root i'),
-        # The same number elsewhere is another setting.
-        ('batch', 8, 'set train_dataloader.batch instead'),
-        ('views.0.prob', 0.5, 'set train_dataloader.dataset.pipeline.0.prob instead'),
-        ('views', [], 'set train_dataloader.dataset.pipeline instead'),
-    ],
-)
-def test_variables_that_the_file_has_copied_are_refused(
-    config: Path, tmp_path: Path, name: str, value: Any, places: str
-):
-    path = tmp_path / 'copied.py'
-    path.write_text(COPIED.replace('BASE', str(config)))
-    with pytest.raises(ValueError, match=f'sets {name}, which .* copied .*; {places}'):
-        read_config(str(path), {name: value})
-    cfg = read_config(str(path), {'unused': 'b', 'train_dataloader.dataset.data_root': 'c'})
-    assert (cfg.unused, cfg.train_dataloader.dataset.data_root) == ('b', 'c')
 
 
 def test_a_name_that_leads_into_a_list_needs_a_number(config: Path):

@@ -48,7 +48,7 @@ def check_options(
             continue
         checked.add(row.config)
         before = read_config(str(configs / row.config), dict(row.options))
-        check_names(before.to_dict(), options)
+        check_names(before, options)
         after = Config(before.to_dict())
         after.merge_from_dict(dict(options))
         for sentence in unknown_names(before.to_dict(), after.to_dict(), options):
