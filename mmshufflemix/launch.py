@@ -45,7 +45,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         action=SettingsAction,
         metavar='KEY=VALUE',
         help='change settings of the config, for example optim_wrapper.optimizer.lr=0.1 or '
-        'key="[(a,b),(c,d)]" (quoted, without spaces)',
+        'key="[(a,b),(c,d)]" (quoted)',
     )
     parser.add_argument(
         '--launcher',

@@ -10,6 +10,8 @@ from typing import Any
 import torch
 from mmengine.config import DictAction
 
+from mmshufflemix.option_values import read_value
+
 __all__ = [
     'BATCH_SIZE',
     'PAIRS',
@@ -83,10 +85,29 @@ BATCH_SIZE = whole_number(1, 65536)
 
 
 class SettingsAction(DictAction):
-    """MMEngine's action for ``KEY=VALUE``, which here keeps the spaces of a single value."""
+    """MMEngine's action for ``KEY=VALUE``, which here keeps spaces and refuses what is neither."""
 
-    @staticmethod
-    def _parse_iterable(val: str) -> Any:
-        text = val.strip('\'"')
-        single = ',' not in text and not text.startswith(('[', '('))
-        return text if single and ' ' in text.strip() else DictAction._parse_iterable(val)
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Add the settings to those of earlier options of that name.
+
+        Raises:
+            argparse.ArgumentError: If there is no name, no ``=``, or no value that can be read.
+        """
+        options = dict(getattr(namespace, self.dest, None) or {})
+        for word in values:
+            name, equals, text = word.partition('=')
+            if not equals or not all(part and part == part.strip() for part in name.split('.')):
+                raise argparse.ArgumentError(
+                    self, f'{word!r} is not KEY=VALUE, such as train_cfg.max_epochs=3'
+                )
+            try:
+                options[name] = read_value(text)
+            except ValueError as error:
+                raise argparse.ArgumentError(self, f'{name} {error}') from error
+        setattr(namespace, self.dest, options)

@@ -79,8 +79,8 @@ def test_bases_of_an_installed_package(tmp_path: Path):
 
 def test_nothing_is_run(tmp_path: Path):
     path = tmp_path / 'once.py'
-    path.write_text(f"import os\nos.mkdir(r'{tmp_path / 'made'}')\na = 1\nb = a\n")
-    assert uses(path, 'a') == ['line 4 of once.py']
+    path.write_text(f"_base_ = []\nimport os\nos.mkdir(r'{tmp_path / 'made'}')\na = 1\nb = a\n")
+    assert uses(path, 'a') == ['line 5 of once.py']
 
 
 @pytest.mark.parametrize('suffix', ['.json', '.yaml'])

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 import pytest
 import torch
@@ -43,12 +44,25 @@ def test_a_missing_device_is_refused(monkeypatch: pytest.MonkeyPatch):
         available_device('cuda:2')
 
 
-def test_a_single_value_keeps_its_spaces():
+def read_options(*words: str) -> dict[str, Any]:
     parser = argparse.ArgumentParser()
     parser.add_argument('--cfg-options', nargs='+', action=SettingsAction)
-    words = ['a=my model.pth', 'b="dining table"', 'c=[1, 2]', 'd= 3', 'e=(x, y)', 'f=None', 'g=']
-    options = parser.parse_args(['--cfg-options', *words]).cfg_options
-    assert options == {
+    options: dict[str, Any] = parser.parse_args(['--cfg-options', *words]).cfg_options
+    return options
+
+
+def test_a_single_value_keeps_its_spaces():
+    words = [
+        'a=my model.pth',
+        'b="dining table"',
+        'c=[1, 2]',
+        'd= 3',
+        'e=(x, y)',
+        'f=None',
+        'g=',
+        'h=a=b',
+    ]
+    assert read_options(*words) == {
         'a': 'my model.pth',
         'b': 'dining table',
         'c': [1, 2],
@@ -56,4 +70,24 @@ def test_a_single_value_keeps_its_spaces():
         'e': ('x', 'y'),
         'f': None,
         'g': '',
+        'h': 'a=b',
     }
+
+
+@pytest.mark.parametrize('words', [['a'], ['a', '=', '3'], ['=3'], ['a..b=3'], ['.a=3'], ['a =3']])
+def test_what_is_no_setting(words: list[str], capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit):
+        read_options('b=1', *words)
+    assert f'--cfg-options: {words[0]!r} is not KEY=VALUE, such as' in capsys.readouterr().err
+
+
+def test_a_list_without_its_end(capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit):
+        read_options('a.b=[1, 2')
+    assert "a.b has brackets that do not match in '[1, 2'" in capsys.readouterr().err
+
+
+def test_options_add_up():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('-o', nargs='+', action=SettingsAction)
+    assert parser.parse_args(['-o', 'a=1', 'b=2', '-o', 'a=3']).o == {'a': 3, 'b': 2}
