@@ -4,8 +4,10 @@ Importing the package registers everything in MMPretrain's registries and binds 
 batch augment of this package can mix their hidden layers.
 """
 
+from mmshufflemix._early_stop import begin_imports
 from mmshufflemix._stack import require_stack
 
+begin_imports()
 require_stack()
 
 from mmshufflemix import datasets, evaluation, functional, hooks, mixer, models

@@ -15,6 +15,7 @@ from typing import NoReturn
 
 from torch import distributed
 
+from mmshufflemix._early_stop import end_imports
 from mmshufflemix.checkpoint_schemes import use_safe_loading
 from mmshufflemix.failure_file import report_failure
 from mmshufflemix.near_names import with_near_names
@@ -78,6 +79,7 @@ def run_cli(main: Callable[[], object]) -> None:
         # File names need not be text, and a terminal need not know all letters.
         sys.stdout.reconfigure(errors='backslashreplace')
     try:
+        end_imports()
         main()
         _leave_processes()
     except KeyboardInterrupt as stop:

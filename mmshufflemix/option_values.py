@@ -67,7 +67,7 @@ def _split(text: str) -> list[str]:
 
 
 def _marks(text: str) -> Iterator[tuple[int, str, int]]:
-    """Commas and brackets outside quotes: where, which, and the open brackets, -1 at a wrong one."""
+    """Commas and brackets outside quotes: place, mark, brackets open then (-1 at a wrong one)."""
     place, opened = 0, ''
     while place < len(text):
         char = text[place]

@@ -19,6 +19,8 @@ except ImportError:
     import mmshufflemix  # noqa: F401
 
     raise
+except KeyboardInterrupt:
+    sys.exit(130)
 
 
 def mistake(error: ChildFailedError) -> str | None:
@@ -42,6 +44,8 @@ def main() -> None:
         run.run(run.parse_args(sys.argv[1:]))
     except SignalException as stop:
         sys.exit(128 + stop.sigval)
+    except KeyboardInterrupt:  # before it listens to signals
+        sys.exit(130)
     except DistNetworkError as error:
         reason = str(error).partition('\n')[0]
         sys.exit(f'error: the processes cannot meet, check PORT and MASTER_ADDR: {reason}')
