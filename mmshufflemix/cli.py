@@ -18,6 +18,7 @@ from torch import distributed
 from mmshufflemix._early_stop import end_imports
 from mmshufflemix.checkpoint_schemes import use_safe_loading
 from mmshufflemix.failure_file import report_failure
+from mmshufflemix.first_process import wait_for_first_task
 from mmshufflemix.near_names import with_near_names
 from mmshufflemix.text import printable
 
@@ -52,6 +53,7 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         if report_failure(f'{message}; see --help', mistake=True):
             sys.exit(2)
+        wait_for_first_task()
         super().error(message)
 
 
@@ -95,6 +97,7 @@ def run_cli(main: Callable[[], object]) -> None:
         sys.stdout.flush()
         sentence = printable(error_sentence(error))
         if not report_failure(sentence, mistake=True):
+            wait_for_first_task()
             print(f'error: {sentence}', file=sys.stderr)
         sys.exit(1)
 

@@ -9,8 +9,9 @@ from copy import deepcopy
 from itertools import chain, count
 from pathlib import Path
 
-from mmengine import dist
 from mmengine.config import Config
+
+from mmshufflemix.first_process import is_first_process
 
 __all__ = ['keep_own_config']
 
@@ -36,7 +37,7 @@ def keep_own_config(cfg: Config) -> Config:
     if not target.is_file() or _is_written(target, Path(cfg.filename)):
         return cfg
     name = _free_name(target, cfg.dump())
-    if dist.is_main_process():
+    if is_first_process(cfg.get('launcher')):
         print(
             f"'{target}' is a config of yours and stays as it is; all settings of this run are in "
             f"'{name.name}' beside it"

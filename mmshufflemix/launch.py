@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import subprocess
 import urllib.error
@@ -12,17 +13,20 @@ from typing import TypeVar
 
 import torch
 from mmengine.config import Config, ConfigDict
+from mmengine.logging import MMLogger
 from mmengine.registry import RUNNERS
 from mmengine.runner import Runner
 from torch import distributed
 
 from mmshufflemix.config_dump import keep_own_config
 from mmshufflemix.files import check_folder
+from mmshufflemix.first_process import is_first_process
 from mmshufflemix.option_types import SettingsAction
 from mmshufflemix.prepare import download_hint
 
 __all__ = [
     'add_run_options',
+    'begin_process',
     'build_runner',
     'set_loader_defaults',
     'set_work_dir',
@@ -56,6 +60,14 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--local_rank', '--local-rank', type=int, default=0, help='set by the launcher'
     )
+
+
+def begin_process(args: argparse.Namespace) -> None:
+    """Tell this process its place on the machine, and let only the first of several log notes."""
+    os.environ.setdefault('LOCAL_RANK', str(args.local_rank))
+    if not is_first_process(args.launcher):
+        # The runner makes another logger, which knows by itself.
+        MMLogger.get_current_instance().setLevel(logging.ERROR)
 
 
 def set_work_dir(cfg: Config, args: argparse.Namespace) -> None:

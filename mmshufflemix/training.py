@@ -8,6 +8,7 @@ from pathlib import Path
 from mmengine.config import Config
 
 from mmshufflemix.checkpoint import latest_checkpoint
+from mmshufflemix.first_process import is_first_process
 from mmshufflemix.hooks.class_check_hook import ClassCheckHook
 from mmshufflemix.hooks.pos_weight_hook import PosWeightHook
 from mmshufflemix.hooks.resume_check_hook import ResumeCheckHook
@@ -101,7 +102,7 @@ def _set_resume(cfg: Config, resume: str) -> None:
     """Point the config at the checkpoint to go on from."""
     if resume == 'auto':
         newest = latest_checkpoint(cfg.work_dir)
-        if newest is None:
+        if newest is None and is_first_process(cfg.launcher):
             print(f"nothing to resume in '{cfg.work_dir}': training starts from the beginning")
         resume = str(newest) if newest else ''
     cfg.resume = bool(resume)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 
 from mmshufflemix.cli import new_parser, run_cli
 from mmshufflemix.evaluation.dump_predictions import (
@@ -14,7 +13,7 @@ from mmshufflemix.evaluation.dump_predictions import (
 from mmshufflemix.evaluation.settings import merge_test_args
 from mmshufflemix.files import check_writable
 from mmshufflemix.hooks.class_check_hook import ClassCheckHook
-from mmshufflemix.launch import add_run_options, build_runner, with_download_hint
+from mmshufflemix.launch import add_run_options, begin_process, build_runner, with_download_hint
 from mmshufflemix.prepare import check_local_file, prepare_config, read_config
 
 from mmengine import dist
@@ -62,7 +61,7 @@ def parse_args() -> argparse.Namespace:
 
 def main() -> None:
     args = parse_args()
-    os.environ.setdefault('LOCAL_RANK', str(args.local_rank))
+    begin_process(args)
     if args.out:
         check_results_file(args.out)
         check_writable(args.out)

@@ -6,10 +6,9 @@ Hooks for this that the config lacks are added and logged.
 from __future__ import annotations
 
 import argparse
-import os
 
 from mmshufflemix.cli import new_parser, run_cli
-from mmshufflemix.launch import add_run_options
+from mmshufflemix.launch import add_run_options, begin_process
 from mmshufflemix.prepare import check_amp, check_optimizer, prepare_config, read_config
 from mmshufflemix.resumable import make_resumable
 from mmshufflemix.starting_weights import check_starting_weights
@@ -44,7 +43,7 @@ def parse_args() -> argparse.Namespace:
 
 def main() -> None:
     args = parse_args()
-    os.environ.setdefault('LOCAL_RANK', str(args.local_rank))
+    begin_process(args)
     cfg = make_resumable(prepare_config(merge_train_args(read_config(args.config), args)))
     check_optimizer(cfg)
     check_amp(cfg)

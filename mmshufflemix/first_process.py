@@ -1,0 +1,31 @@
+"""Let one process of several speak, also before they meet."""
+
+from __future__ import annotations
+
+import os
+import time
+
+__all__ = ['is_first_process', 'wait_for_first_task']
+
+_RANKS = {'pytorch': 'RANK', 'slurm': 'SLURM_PROCID', 'mpi': 'OMPI_COMM_WORLD_RANK'}
+_PATIENCE = 10.0
+"""Seconds that another task has to find the same mistake."""
+
+
+def is_first_process(launcher: str | None) -> bool:
+    """Tell whether a process is the first of those that a launcher started, or the only one.
+
+    Args:
+        launcher: As in ``--launcher``.
+    """
+    return os.environ.get(_RANKS.get(launcher or '', ''), '0') == '0'
+
+
+def wait_for_first_task() -> None:
+    """Give the first task of Slurm time to print the mistake that this one would print, too.
+
+    tools/launch_common.sh lets srun end all tasks once one has failed. A mistake that only this
+    task sees is printed after the wait.
+    """
+    if not is_first_process('slurm'):
+        time.sleep(_PATIENCE)
