@@ -106,7 +106,7 @@ def test_slurm_prints_a_mistake_once(tmp_path: Path):
 
 
 @pytest.fixture
-def _logger():
+def _logger(capsys: pytest.CaptureFixture[str]):
     name = f'notes{os.getpid()}'
     MMLogger.get_instance(name)
     yield
