@@ -28,6 +28,7 @@ __all__ = [
     'add_run_options',
     'begin_process',
     'build_runner',
+    'check_work_dir',
     'set_loader_defaults',
     'set_work_dir',
     'start_processes_on_cpu',
@@ -73,9 +74,22 @@ def begin_process(args: argparse.Namespace) -> None:
 def set_work_dir(cfg: Config, args: argparse.Namespace) -> None:
     """Choose the work folder: command line, else config, else ``work_dirs/<config name>``."""
     if args.work_dir is not None:
-        cfg.work_dir = args.work_dir
+        # A shell leaves the ~ of --work-dir=~/runs as it is.
+        cfg.work_dir = os.path.expanduser(args.work_dir)
     elif cfg.get('work_dir') is None:
         cfg.work_dir = str(Path('work_dirs') / Path(args.config).stem)
+
+
+def check_work_dir(cfg: Config) -> None:
+    """Check that the work folder is a name; ``--cfg-options`` reads 2024 as a number.
+
+    Raises:
+        ValueError: If it is something else.
+    """
+    if not isinstance(cfg.work_dir, str) or not cfg.work_dir:
+        raise ValueError(
+            f'work_dir must be the name of a folder, got {cfg.work_dir!r}; give it by --work-dir'
+        )
 
 
 def set_loader_defaults(
@@ -106,9 +120,10 @@ def build_runner(cfg: Config) -> Runner:
     """Start the processes if needed, then build the runner that the config asks for.
 
     Raises:
-        ValueError: If the work folder takes no files.
+        ValueError: If the work folder is no name, or takes no files.
     """
-    if cfg.get('work_dir'):
+    if cfg.get('work_dir') is not None:
+        check_work_dir(cfg)
         check_folder(cfg.work_dir, '--work-dir')
     start_processes_on_cpu(cfg)
     cfg = keep_own_config(cfg)

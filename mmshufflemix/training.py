@@ -16,6 +16,7 @@ from mmshufflemix.hooks.train_check_hook import TrainCheckHook, check_batches
 from mmshufflemix.interrupt import stoppable
 from mmshufflemix.launch import (
     build_runner,
+    check_work_dir,
     set_loader_defaults,
     set_work_dir,
     with_download_hint,
@@ -47,6 +48,7 @@ def merge_train_args(cfg: Config, args: argparse.Namespace) -> Config:
             )
         cfg.auto_scale_lr.enable = True
     merge_options(cfg, args.cfg_options)
+    check_work_dir(cfg)
     for name in ('train_dataloader', 'val_dataloader', 'test_dataloader'):
         set_loader_defaults(
             cfg,
@@ -99,7 +101,13 @@ def earlier_run(work_dir: str) -> str:
 
 
 def _set_resume(cfg: Config, resume: str) -> None:
-    """Point the config at the checkpoint to go on from."""
+    """Point the config at the checkpoint to go on from.
+
+    Raises:
+        ValueError: If the name is empty, as that of a variable of the shell that is not set.
+    """
+    if not resume:
+        raise ValueError('--resume got an empty name; give it a checkpoint, or nothing behind it.')
     if resume == 'auto':
         newest = latest_checkpoint(cfg.work_dir)
         if newest is None and is_first_process(cfg.launcher):

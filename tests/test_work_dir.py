@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
+from typing import Any
 
 import pytest
+from mmengine.config import Config
 
 from mmshufflemix.files import check_folder
+from mmshufflemix.launch import build_runner, set_work_dir
 from tests.tiny_job import write_job
 from tests.tool_runner import fail_tool
 
@@ -85,3 +89,19 @@ def test_a_work_folder_of_the_config(tmp_path: Path, capsys: pytest.CaptureFixtu
     config = write_job(tmp_path)
     fail_tool('train', config, '--cfg-options', f'work_dir={config}')
     assert f"error: the folder '{config}' cannot be used" in capsys.readouterr().err
+
+
+def test_a_home_folder_that_the_shell_has_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of ``--work-dir=~/run``."""
+    monkeypatch.setenv('HOME', str(tmp_path))
+    cfg = Config()
+    set_work_dir(cfg, argparse.Namespace(work_dir='~/run', config='x.py'))
+    assert cfg.work_dir == str(tmp_path / 'run')
+
+
+@pytest.mark.parametrize('name', ['', 2024, ['a', 'b']])
+def test_what_is_no_name_of_a_folder(name: Any) -> None:
+    with pytest.raises(ValueError, match='must be the name of a folder, got .*--work-dir'):
+        build_runner(Config(dict(work_dir=name)))

@@ -93,6 +93,9 @@ def test_auto_scale_lr(config: Path, tmp_path: Path) -> None:
     ('arguments', 'error', 'message'),
     [
         (['--resume', 'nope.pth'], FileNotFoundError, "checkpoint 'nope.pth' does not exist"),
+        (['--resume', ''], ValueError, '--resume got an empty name'),
+        (['--work-dir', ''], ValueError, "a folder, got ''; give it by --work-dir"),
+        (['--cfg-options', 'work_dir=2024'], ValueError, 'name of a folder, got 2024; give it by'),
         (['--amp'], ValueError, 'needs a GPU'),
         (['--cfg-options', 'load_from=nope.pth'], FileNotFoundError, "'nope.pth'"),
         (['--cfg-options', 'model.train_cfg.augments.layers=[x]'], ValueError, 'unknown layer'),
