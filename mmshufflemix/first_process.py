@@ -5,11 +5,29 @@ from __future__ import annotations
 import os
 import time
 
-__all__ = ['is_first_process', 'wait_for_first_task']
+__all__ = ['check_launched', 'is_first_process', 'wait_for_first_task']
 
 _RANKS = {'pytorch': 'RANK', 'slurm': 'SLURM_PROCID', 'mpi': 'OMPI_COMM_WORLD_RANK'}
 _PATIENCE = 10.0
 """Seconds that another task has to find the same mistake."""
+
+
+def check_launched(launcher: str) -> None:
+    """Check that a launcher has started this process.
+
+    Args:
+        launcher: As in ``--launcher``.
+
+    Raises:
+        ValueError: If what each launcher tells its processes is missing.
+    """
+    rank = _RANKS.get(launcher)
+    if rank and rank not in os.environ:
+        raise ValueError(
+            f'--launcher {launcher} is for processes that it has started, but {rank} is not set; '
+            'leave it out for one process, or use tools/dist_train.sh, dist_test.sh or those of '
+            'Slurm, which set it themselves.'
+        )
 
 
 def is_first_process(launcher: str | None) -> bool:

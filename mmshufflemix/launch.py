@@ -20,7 +20,7 @@ from torch import distributed
 
 from mmshufflemix.config_dump import keep_own_config
 from mmshufflemix.files import check_folder
-from mmshufflemix.first_process import is_first_process
+from mmshufflemix.first_process import check_launched, is_first_process
 from mmshufflemix.option_types import SettingsAction
 from mmshufflemix.prepare import download_hint
 
@@ -64,7 +64,12 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
 
 
 def begin_process(args: argparse.Namespace) -> None:
-    """Tell this process its place on the machine, and let only the first of several log notes."""
+    """Tell this process its place on the machine, and let only the first of several log notes.
+
+    Raises:
+        ValueError: If the launcher has not started it.
+    """
+    check_launched(args.launcher)
     os.environ.setdefault('LOCAL_RANK', str(args.local_rank))
     if not is_first_process(args.launcher):
         # The runner makes another logger, which knows by itself.

@@ -19,6 +19,7 @@ from mmshufflemix.config_dump import keep_own_config
 from mmshufflemix.first_process import is_first_process
 from mmshufflemix.launch import begin_process
 from tests.tiny_job import ROOT
+from tests.tool_runner import fail_tool
 
 # Starts the tasks, ends all when one has failed, as srun does with --kill-on-bad-exit.
 SRUN = """
@@ -132,3 +133,14 @@ def test_notes_before_the_processes_meet(
     cfg = Config(dict(work_dir=str(tmp_path), launcher='pytorch'), filename=str(own))
     keep_own_config(cfg)
     assert logs == ('stays as it is' in capsys.readouterr().out) == (rank == '0')
+
+
+@pytest.mark.parametrize('launcher', ['pytorch', 'slurm', 'mpi'])
+@pytest.mark.parametrize('tool', ['train', 'test'])
+def test_a_launcher_that_has_started_nothing(
+    launcher: str, tool: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    for name in ('RANK', 'SLURM_PROCID', 'OMPI_COMM_WORLD_RANK'):
+        monkeypatch.delenv(name, raising=False)
+    fail_tool(tool, 'config.py', *['a.pth'] * (tool == 'test'), '--launcher', launcher)
+    assert f'error: --launcher {launcher} is for processes that it' in capsys.readouterr().err

@@ -62,6 +62,7 @@ run_slurm() {
     check_count GPUS "$GPUS" 1
     check_count GPUS_PER_NODE "$GPUS_PER_NODE" 0
     check_count CPUS_PER_TASK "${CPUS_PER_TASK:-5}" 1
+    command -v srun > /dev/null || fail 'srun of Slurm is not on PATH; without Slurm use the dist_ scripts.'
     if [ "$GPUS_PER_NODE" != 0 ]; then
         PLACES="--gres=gpu:$GPUS_PER_NODE --ntasks-per-node=$GPUS_PER_NODE"
     fi

@@ -201,6 +201,24 @@ def test_numbers_of_slurm(config: Path, script: str, name: str, least: int) -> N
     )
 
 
+@pytest.mark.parametrize('script', ['slurm_train', 'slurm_test'])
+def test_a_machine_without_slurm(config: Path, tmp_path: Path, script: str) -> None:
+    bash, dirname = shutil.which('bash'), shutil.which('dirname')
+    assert bash
+    assert dirname
+    folder = tmp_path / 'bin'
+    folder.mkdir()
+    (folder / 'dirname').symlink_to(dirname)
+    result = subprocess.run(
+        [bash, str(ROOT / 'tools' / f'{script}.sh'), 'part', 'job', str(config), 'out'],
+        env={'PATH': str(folder)},
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 1
+    assert 'error: srun of Slurm is not on PATH; without Slurm use' in result.stderr
+
+
 def test_slurm_command_line(tmp_path: Path) -> None:
     """A stand-in for srun prints what it was given."""
     srun = tmp_path / 'srun'
