@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mmshufflemix.datasets.checked_multi_label import check_class_names, read_json
+from mmshufflemix.class_names import check_class_names
+from mmshufflemix.datasets.checked_multi_label import read_json
 from mmshufflemix.datasets.multi_label_json import check_row, read_labels
 
 __all__ = ['LabelledRows', 'read_rows']

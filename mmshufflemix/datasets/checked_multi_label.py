@@ -12,13 +12,13 @@ from mmengine.logging import print_log
 from mmpretrain.datasets import BaseDataset, MultiLabelDataset
 from PIL import Image
 
+from mmshufflemix.class_names import check_class_names
 from mmshufflemix.json_reading import parse_json
-from mmshufflemix.text import repeated, some
+from mmshufflemix.text import some
 
 __all__ = [
     'CheckedDataset',
     'CheckedMultiLabelDataset',
-    'check_class_names',
     'check_inside',
     'find_missing',
     'leads_out',
@@ -103,29 +103,6 @@ class CheckedDataset(BaseDataset):
 
 class CheckedMultiLabelDataset(CheckedDataset, MultiLabelDataset):
     """The same for data with several labels an image."""
-
-
-def check_class_names(classes: Any) -> tuple[str, ...]:
-    """Return the class names as a tuple.
-
-    Raises:
-        TypeError: If ``classes`` is not a sequence of strings.
-        ValueError: If it is empty or repeats a name.
-    """
-    if isinstance(classes, str) or not isinstance(classes, Sequence):
-        raise TypeError(
-            f'classes must be a list of names or an existing file with one name a line, got '
-            f'{classes!r}'
-        )
-    if not all(isinstance(name, str) for name in classes):
-        raise TypeError(f'classes must be strings, got {some(classes)}')
-    twice = repeated(classes)
-    if twice or not classes:
-        raise ValueError(
-            f'classes must be distinct names and at least one, got {len(classes)} with '
-            f'{some(twice) or "none"} repeated'
-        )
-    return tuple(classes)
 
 
 def check_inside(name: str, source: str) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from mmpretrain.datasets import MultiLabelDataset
 from mmpretrain.registry import DATASETS
 
+from mmshufflemix.class_names import dataset_classes, listed_classes
 from mmshufflemix.datasets.checked_multi_label import CheckedDataset
 from mmshufflemix.text import some
 
@@ -92,7 +93,7 @@ class ClassSubset(CheckedDataset):
             chosen = np.unique(labels).tolist()
             new_ids = {label: label for label in chosen}
         else:
-            chosen = choose_classes(self._classes, inner.metainfo.get('classes'))
+            chosen = choose_classes(self._classes, dataset_classes(inner))
             new_ids = {label: index for index, label in enumerate(chosen)}
         self._metainfo.update(
             _cut_metainfo(inner.metainfo, None if self._classes is None else chosen)
@@ -151,13 +152,13 @@ def draw_subset(labels: np.ndarray, counts: dict[int, int], seed: int) -> list[i
     return sorted(kept)
 
 
-def choose_classes(classes: int | Sequence[str], names: Sequence[str] | None) -> list[int]:
+def choose_classes(classes: int | Sequence[str], names: Sequence[str]) -> list[int]:
     """Return the ids of the chosen classes: the first so many, or those with these names.
 
     Raises:
         ValueError: If there are not as many, or a name is unknown or repeated.
     """
-    if names is None:
+    if not names:
         raise ValueError('ClassSubset cannot choose classes of a dataset whose metainfo has none')
     if isinstance(classes, int) or not isinstance(classes, Iterable):
         if type(classes) is not int or not 1 <= classes <= len(names):
@@ -175,8 +176,8 @@ def choose_classes(classes: int | Sequence[str], names: Sequence[str] | None) ->
 
 def _cut_metainfo(metainfo: dict, chosen: list[int] | None) -> dict:
     """Cut all entries that have one item a class to the ``chosen`` classes; None means all."""
-    names = metainfo.get('classes')
-    if chosen is None or names is None:
+    names = listed_classes(metainfo)
+    if chosen is None or not names:
         return metainfo
     return {
         key: tuple(value[label] for label in chosen)

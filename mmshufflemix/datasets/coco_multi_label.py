@@ -8,9 +8,9 @@ import os
 
 from mmpretrain.registry import DATASETS
 
+from mmshufflemix.class_names import check_class_names
 from mmshufflemix.datasets.checked_multi_label import (
     CheckedMultiLabelDataset,
-    check_class_names,
     check_inside,
     read_json,
 )

@@ -10,9 +10,9 @@ from typing import Any
 
 from mmpretrain.registry import DATASETS
 
+from mmshufflemix.class_names import check_class_names
 from mmshufflemix.datasets.checked_multi_label import (
     CheckedDataset,
-    check_class_names,
     check_inside,
 )
 from mmshufflemix.text import some

@@ -11,7 +11,7 @@ from mmengine.evaluator import BaseMetric
 from mmengine.logging import MMLogger
 from mmpretrain.registry import METRICS
 
-from mmshufflemix.datasets.checked_multi_label import check_class_names
+from mmshufflemix.class_names import check_class_names
 from mmshufflemix.evaluation.average_precision import average_precision
 from mmshufflemix.evaluation.multi_label_sample import (
     SampleCells,

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from mmshufflemix.class_names import listed_classes
+
 __all__ = ['SampleCells', 'class_names', 'read_sample', 'stack_samples']
 
 
@@ -85,8 +87,7 @@ def stack_samples(
 
 def class_names(metainfo: Mapping[str, Any] | None, num_scores: int) -> Sequence[str]:
     """Return the names of a data set's classes, which are numbers where it names none."""
-    classes = (metainfo or {}).get('classes')
-    return [str(index) for index in range(num_scores)] if classes is None else classes
+    return listed_classes(metainfo) or tuple(map(str, range(num_scores)))
 
 
 def _tensor(value: Any, what: str) -> torch.Tensor:

@@ -13,6 +13,7 @@ from mmpretrain.registry import HOOKS
 from torch import Tensor, nn
 
 from mmshufflemix.checkpoint_content import checkpoint_classes
+from mmshufflemix.class_names import dataset_classes
 from mmshufflemix.hooks.train_check_hook import check_topk, without_wrappers
 from mmshufflemix.text import some
 from mmshufflemix.trained_config import warn_of_other_preprocessing
@@ -127,7 +128,7 @@ class ClassCheckHook(Hook):
         resuming = self.split == 'train'
         loader = runner.train_dataloader if resuming else runner.test_dataloader
         trained = checkpoint_classes(checkpoint)
-        found = (getattr(loader.dataset, 'metainfo', None) or {}).get('classes')
+        found = dataset_classes(loader.dataset)
         if trained and found:
             warning = compare_classes(trained, found, _SETS[self.split])
             if warning:

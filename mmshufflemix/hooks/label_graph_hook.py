@@ -17,8 +17,8 @@ from mmshufflemix.checkpoint_content import checkpoint_classes
 from mmshufflemix.label_graph.adjacency import label_adjacency
 from mmshufflemix.label_graph.build import (
     check_same_classes,
-    dataset_classes,
     ensure_label_graph,
+    graph_classes,
     label_lists,
 )
 from mmshufflemix.label_graph.file import LabelGraph
@@ -62,7 +62,7 @@ class LabelGraphHook(Hook):
         """Fill the head, unless a checkpoint of the same classes did."""
         head = _find_head(runner.model)
         dataset = runner.train_dataloader.dataset
-        classes = dataset_classes(dataset)
+        classes = graph_classes(dataset)
         ready = head.has_graph and self._loaded_classes in ((), classes)
         path = head.label_graph_file
         graph = _on_main_process(
@@ -104,7 +104,7 @@ class LabelGraphHook(Hook):
             )
             return graph
         runner.logger.info(f'Label graph {path}; class vectors: {graph.source}.')
-        classes = dataset_classes(dataset)
+        classes = graph_classes(dataset)
         check_same_classes(graph.classes, classes, f'the label graph {path}', 'the training set')
         counts, _ = count_labels(label_lists(dataset), len(classes))
         different = np.flatnonzero(counts != graph.counts)
@@ -131,7 +131,7 @@ def _find_head(model: nn.Module) -> MLGCNHead:
 def _check_classes(head: MLGCNHead, dataset: Any, dataset_name: str) -> None:
     if head.classes is not None:
         check_same_classes(
-            head.classes, dataset_classes(dataset), 'the label graph of the head', dataset_name
+            head.classes, graph_classes(dataset), 'the label graph of the head', dataset_name
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from mmengine.runner import Runner
 from mmpretrain.registry import HOOKS
 from torch import nn
 
+from mmshufflemix.class_names import require_classes
 from mmshufflemix.datasets.training_labels import training_labels
 from mmshufflemix.label_graph.statistics import count_labels
 from mmshufflemix.text import align_table, some
@@ -56,13 +57,7 @@ class PosWeightHook(Hook):
         for loss, _ in wanted:
             _check_sigmoid(loss)
         dataset = runner.train_dataloader.dataset
-        classes = list((getattr(dataset, 'metainfo', None) or {}).get('classes') or ())
-        if not classes:
-            raise ValueError(
-                f"pos_weight='auto' needs a training set that names its classes, and the "
-                f'{type(dataset).__name__} names none; set metainfo=dict(classes=(...)) in its '
-                'config'
-            )
+        classes = require_classes(dataset, "pos_weight='auto'")
         counts, _ = count_labels(training_labels(dataset), len(classes))
         for loss, rule in wanted:
             # Every rank has counted, and all take the numbers of the first.
@@ -127,7 +122,7 @@ def _check_sigmoid(loss: nn.Module) -> None:
         )
 
 
-def _describe(classes: list[str], counts: np.ndarray, total: int, weights: list[float]) -> str:
+def _describe(classes: Sequence[str], counts: np.ndarray, total: int, weights: list[float]) -> str:
     rows = [
         (name, str(count), f'{weight:.3f}')
         for name, count, weight in zip(classes, counts, weights, strict=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,8 @@ from mmengine.model import BaseTTAModel, is_model_wrapper
 from mmengine.runner import Runner
 from mmpretrain.models.heads import MultiLabelClsHead
 from mmpretrain.registry import HOOKS
+
+from mmshufflemix.class_names import dataset_classes
 
 __all__ = ['TrainCheckHook', 'check_batches', 'check_topk', 'without_wrappers']
 
@@ -40,12 +42,12 @@ class TrainCheckHook(Hook):
                 'has no other to be mixed with; set train_dataloader.drop_last=True.'
             )
         model = without_wrappers(runner.model)
-        classes = _classes(dataset)
+        classes = dataset_classes(dataset)
         _check_numbers(model, len(classes))
         if isinstance(getattr(model, 'head', None), MultiLabelClsHead) and classes:
             _check_labels(dataset, len(classes))
         if runner.val_loop is not None:
-            _check_order(classes, _classes(runner.val_dataloader.dataset))
+            _check_order(classes, dataset_classes(runner.val_dataloader.dataset))
             check_topk(runner.val_loop, model, 'val_evaluator')
 
 
@@ -98,10 +100,6 @@ def without_wrappers(model: Any) -> Any:
     while is_model_wrapper(model) or isinstance(model, BaseTTAModel):
         model = model.module
     return model
-
-
-def _classes(dataset: Any) -> list[str]:
-    return list((getattr(dataset, 'metainfo', None) or {}).get('classes') or ())
 
 
 def _check_numbers(model: Any, num_classes: int) -> None:
@@ -169,7 +167,7 @@ def _infos(dataset: Any) -> Iterator[dict[str, Any]]:
         yield from (dataset.get_data_info(index) for index in range(len(dataset)))
 
 
-def _check_order(train: list[str], val: list[str]) -> None:
+def _check_order(train: Sequence[str], val: Sequence[str]) -> None:
     if not train or not val or train == val:
         return
     if len(train) != len(val):

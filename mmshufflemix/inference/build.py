@@ -15,6 +15,7 @@ from mmpretrain.utils import register_all_modules
 
 from mmshufflemix.checkpoint_content import check_weights, checkpoint_classes
 from mmshufflemix.checkpoint_schemes import use_safe_loading
+from mmshufflemix.class_names import listed_classes
 from mmshufflemix.hooks.class_check_hook import check_fit
 from mmshufflemix.prepare import (
     check_local_file,
@@ -107,7 +108,7 @@ def config_classes(cfg: Config) -> tuple[str, ...] | None:
         return None
     own = {'classes': dataset['classes']} if dataset.get('classes') else {}
     meta = dataset_class._load_metainfo({**own, **(dataset.get('metainfo') or {})})
-    return tuple(meta['classes']) if meta.get('classes') else None
+    return listed_classes(meta) or None
 
 
 def _load_weights(model: BaseModel, checkpoint: Any) -> None:

@@ -8,7 +8,7 @@ from mmpretrain.utils import register_all_modules
 
 from mmshufflemix.checkpoint import load_checkpoint_file
 from mmshufflemix.checkpoint_content import checkpoint_classes
-from mmshufflemix.datasets.checked_multi_label import check_class_names
+from mmshufflemix.class_names import check_class_names
 from mmshufflemix.inference.build import config_classes
 from mmshufflemix.prepare import check_local_file, read_config
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from mmshufflemix.datasets.checked_multi_label import check_class_names
+from mmshufflemix.class_names import check_class_names
 from mmshufflemix.label_files.table import LabelRow, LabelTable, read_lines
 from mmshufflemix.near_names import closest
 from mmshufflemix.text import some

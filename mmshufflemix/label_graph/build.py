@@ -11,6 +11,7 @@ import numpy as np
 from mmengine.dataset import ClassBalancedDataset, ConcatDataset, RepeatDataset
 from mmpretrain.datasets import VOC
 
+from mmshufflemix.class_names import require_classes
 from mmshufflemix.label_graph.embeddings import ppmi_vectors, random_vectors
 from mmshufflemix.label_graph.file import LabelGraph, load_label_graph, save_label_graph
 from mmshufflemix.label_graph.statistics import count_labels
@@ -20,8 +21,8 @@ from mmshufflemix.text import some
 __all__ = [
     'build_label_graph',
     'check_same_classes',
-    'dataset_classes',
     'ensure_label_graph',
+    'graph_classes',
     'label_lists',
 ]
 
@@ -55,19 +56,13 @@ def label_lists(dataset: Any) -> Iterator[list[int]]:
             yield _labels_of(dataset, index)
 
 
-def dataset_classes(dataset: Any) -> tuple[str, ...]:
-    """Class names of a dataset.
+def graph_classes(dataset: Any) -> tuple[str, ...]:
+    """Class names of a dataset, which a label graph needs.
 
     Raises:
         ValueError: If it names none.
     """
-    classes = (getattr(dataset, 'metainfo', None) or {}).get('classes')
-    if not classes:
-        raise ValueError(
-            f'the dataset {type(dataset).__name__} names no classes, which a label graph needs; '
-            'set metainfo=dict(classes=(...)) in its config'
-        )
-    return tuple(classes)
+    return require_classes(dataset, 'a label graph')
 
 
 def build_label_graph(
@@ -98,7 +93,7 @@ def build_label_graph(
         raise ValueError(f"method must be 'ppmi' or 'random', got {method!r}")
     if dim < 1:
         raise ValueError(f'the class vectors need at least 1 dimension, got {dim}')
-    classes = dataset_classes(dataset)
+    classes = graph_classes(dataset)
     counts, cooccurrence = count_labels(label_lists(dataset), len(classes))
     if not counts.any():
         raise ValueError(

@@ -12,7 +12,8 @@ from mmengine.config import Config
 from mmpretrain.utils import register_all_modules
 
 from mmshufflemix.checkpoint import latest_checkpoint, load_checkpoint_file
-from mmshufflemix.datasets.checked_multi_label import check_class_names
+from mmshufflemix.checkpoint_content import checkpoint_classes
+from mmshufflemix.class_names import check_class_names
 from mmshufflemix.inference.build import config_classes
 from mmshufflemix.prepare import read_config
 from mmshufflemix.report.history import History, join_starts
@@ -161,10 +162,8 @@ def _classes(
     config: Config, content: Mapping[str, Any], notes: list[str]
 ) -> tuple[str, ...] | None:
     """The checkpoint knows the classes of the training, also those named by folders."""
-    meta = content.get('meta')
-    stored = (meta.get('dataset_meta') or {}).get('classes') if isinstance(meta, dict) else None
     try:
-        names = stored or config_classes(config)
+        names = checkpoint_classes(content) or config_classes(config)
         return check_class_names(names) if names else None
     except Exception as error:  # a data set of someone else, asked for its classes
         notes.append(f'The class names cannot be read: {printable(str(error))}')

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from mmshufflemix.datasets import checked_multi_label
-from mmshufflemix.datasets.checked_multi_label import check_class_names, read_json, require_files
+from mmshufflemix.datasets.checked_multi_label import read_json, require_files
 from mmshufflemix.datasets.voc_multi_label import VOCMultiLabel
 from tests.voc_tree import write_voc_tree
 
@@ -71,21 +71,6 @@ def test_other_errors_of_the_pipeline_stay_as_they_are(root):
     dataset = VOCMultiLabel(str(root), split='train', pipeline=[fail])
     with pytest.raises(KeyError, match='not about pictures'):
         dataset[0]
-
-
-@pytest.mark.parametrize(
-    ('classes', 'error', 'message'),
-    [
-        ('cat', TypeError, "must be a list of names or an existing file .* got 'cat'"),
-        (3, TypeError, 'must be a list of names .* got 3'),
-        (['cat', 3], TypeError, 'classes must be strings, got cat, 3'),
-        (['cat', 'dog', 'cat'], ValueError, 'distinct names .* got 3 with cat repeated'),
-        ([], ValueError, 'at least one, got 0 with none repeated'),
-    ],
-)
-def test_bad_class_names(classes, error, message):
-    with pytest.raises(error, match=message):
-        check_class_names(classes)
 
 
 def test_class_names_are_checked_before_anything_is_read(tmp_path):

@@ -212,7 +212,9 @@ def test_a_loss_that_would_ignore_it_is_refused() -> None:
 
 
 def test_a_set_without_class_names_is_refused() -> None:
-    with pytest.raises(ValueError, match='names its classes, and the list names none'):
+    with pytest.raises(
+        ValueError, match="list names no classes, which pos_weight='auto' needs; set"
+    ):
         filled([])
 
 

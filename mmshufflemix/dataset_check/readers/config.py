@@ -12,6 +12,7 @@ from mmengine.config import Config
 from mmengine.dataset import ClassBalancedDataset, ConcatDataset, RepeatDataset
 from mmpretrain.registry import DATASETS
 
+from mmshufflemix.class_names import dataset_classes
 from mmshufflemix.cli import error_sentence, is_user_error
 from mmshufflemix.dataset_check.findings import Fault
 from mmshufflemix.dataset_check.readers.labels import check_ids
@@ -74,13 +75,13 @@ def read_dataset(name: str, dataset: Any) -> Split:
     """
     parts = list(_parts(dataset))
     infos = [part.get_data_info(index) for part in parts for index in range(len(part))]
-    given = [(part.metainfo or {}).get('classes') for part in parts]
+    given = [dataset_classes(part) for part in parts]
     labels = [_label_list(info.get('gt_label'), name) for info in infos]
     classes = given[0]
     faults = []
     if not classes:
         highest = max((label for ids in labels for label in ids), default=-1)
-        classes = [str(index) for index in range(highest + 1)]
+        classes = tuple(map(str, range(highest + 1)))
         faults.append(Fault('unnamed-classes', name, 'they are shown as numbers'))
     faults += [
         Fault('different-classes', name, f'part {number} of the {len(parts)} joined')

@@ -6,7 +6,7 @@ import reprlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mmshufflemix.datasets.checked_multi_label import check_class_names
+from mmshufflemix.class_names import check_class_names
 from mmshufflemix.text import some
 
 __all__ = ['check_ids', 'class_list', 'tolerant_labels']
