@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 from xml.etree import ElementTree
 
-from mmshufflemix.datasets.checked_multi_label import check_inside
+from mmshufflemix.datasets.checked_multi_label import check_inside, require_files
 
-__all__ = ['read_image_list', 'read_objects']
+__all__ = ['read_annotations', 'read_image_list', 'read_objects']
 
 
 def read_image_list(path: str) -> list[str]:
@@ -44,6 +44,28 @@ def read_image_list(path: str) -> list[str]:
     if not names:
         raise ValueError(f'the image list {path} is empty; expected one image id a line')
     return names
+
+
+def read_annotations(
+    image_list: str, folder: str
+) -> tuple[list[str], list[list[tuple[str, bool]]]]:
+    """Read the annotation files of all images of a list.
+
+    Args:
+        image_list: Path of the list, see :func:`read_image_list`.
+        folder: The one of the annotation files.
+
+    Returns:
+        The image ids, and the objects of each as :func:`read_objects` returns them.
+
+    Raises:
+        FileNotFoundError: If the list or annotation files are missing.
+        ValueError: If one of them is malformed.
+    """
+    names = read_image_list(image_list)
+    paths = [os.path.join(folder, f'{name}.xml') for name in names]
+    require_files(paths, 'annotation files')
+    return names, [read_objects(path) for path in paths]
 
 
 def read_objects(path: str) -> list[tuple[str, bool]]:

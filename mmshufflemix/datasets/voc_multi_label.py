@@ -11,11 +11,8 @@ from mmengine.logging import print_log
 from mmpretrain.datasets.categories import VOC2007_CATEGORIES
 from mmpretrain.registry import DATASETS
 
-from mmshufflemix.datasets.checked_multi_label import (
-    CheckedMultiLabelDataset,
-    require_files,
-)
-from mmshufflemix.datasets.voc_files import read_image_list, read_objects
+from mmshufflemix.datasets.checked_multi_label import CheckedMultiLabelDataset
+from mmshufflemix.datasets.voc_files import read_annotations
 from mmshufflemix.text import some
 
 __all__ = ['VOCMultiLabel', 'split_difficult']
@@ -87,10 +84,7 @@ class VOCMultiLabel(CheckedMultiLabelDataset):
 
     def load_data_list(self) -> list[dict]:
         """Read the image list and the annotation file of each image."""
-        names = read_image_list(self.ann_file)
-        xml_paths = [os.path.join(self.data_prefix['ann_path'], f'{name}.xml') for name in names]
-        require_files(xml_paths, 'annotation files')
-        objects = [read_objects(path) for path in xml_paths]
+        names, objects = read_annotations(self.ann_file, self.data_prefix['ann_path'])
         class_ids = self.class_to_idx
         objects = self._of_known_classes(objects, class_ids)
         data_list = []

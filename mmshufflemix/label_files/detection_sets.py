@@ -1,4 +1,4 @@
-"""Labels from the objects of VOC and COCO annotations, through the data sets for them."""
+"""Labels from the objects of VOC and COCO annotations, by the rules of the data sets for them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from mmshufflemix.class_names import check_class_names
 from mmshufflemix.datasets.coco_multi_label import COCOMultiLabel
-from mmshufflemix.datasets.voc_files import read_image_list, read_objects
-from mmshufflemix.datasets.voc_multi_label import VOCMultiLabel
+from mmshufflemix.datasets.voc_files import read_annotations
+from mmshufflemix.datasets.voc_multi_label import split_difficult
 from mmshufflemix.label_files.table import LabelRow, LabelTable
 from mmshufflemix.text import some
 
@@ -31,22 +32,27 @@ def read_voc_labels(
         FileNotFoundError: If the list or annotation files are missing.
         ValueError: If a file is malformed or has a class not in ``classes``.
     """
-    names = read_image_list(os.path.join(root, 'ImageSets', 'Main', f'{image_list}.txt'))
-    files = [os.path.join(root, 'Annotations', f'{name}.xml') for name in names]
-    present = [file for file in files if os.path.isfile(file)]
-    used = sorted({name for file in present for name, _ in read_objects(file)})
-    if classes is None:
-        classes = used
-    unknown = [name for name in used if name not in classes]
+    source = f"the list {image_list} of '{root}'"
+    names, objects = read_annotations(
+        os.path.join(root, 'ImageSets', 'Main', f'{image_list}.txt'),
+        os.path.join(root, 'Annotations'),
+    )
+    used = sorted({name for found in objects for name, _ in found})
+    known = check_class_names(used if classes is None else classes)
+    unknown = [name for name in used if name not in known]
     if unknown:
         raise ValueError(
-            f"objects in the list {image_list} of '{root}' have classes that are not in --classes: "
-            f'{some(unknown)}; add them, or leave --classes out to take all'
+            f'objects in {source} have classes that are not in --classes: {some(unknown)}; add '
+            'them, or leave --classes out to take all'
         )
-    dataset = VOCMultiLabel(
-        str(root), image_list, metainfo={'classes': tuple(classes)}, test_mode=True, pipeline=[]
-    )
-    return _table_of(dataset, f"the list {image_list} of '{root}'")
+    ids = {name: index for index, name in enumerate(known)}
+    rows = []
+    for number, (name, found) in enumerate(zip(names, objects, strict=True), start=1):
+        labels, difficult = (
+            tuple(known[label] for label in part) for part in split_difficult(found, ids)
+        )
+        rows.append(LabelRow(f'{name}.jpg', labels, f'image {number} of {source}', difficult))
+    return LabelTable(rows, known)
 
 
 def read_coco_labels(path: str | Path, classes: Sequence[str] | None = None) -> LabelTable:
@@ -64,21 +70,11 @@ def read_coco_labels(path: str | Path, classes: Sequence[str] | None = None) -> 
     dataset = COCOMultiLabel(
         ann_file=str(path), metainfo=metainfo, test_mode=True, pipeline=[], data_root=''
     )
-    return _table_of(dataset, f"'{path}'")
-
-
-def _table_of(dataset: VOCMultiLabel | COCOMultiLabel, source: str) -> LabelTable:
-    classes = tuple(dataset.metainfo['classes'])
+    names = tuple(dataset.metainfo['classes'])
     rows = []
     for index in range(len(dataset)):
         info = dataset.get_data_info(index)
-        name = os.path.relpath(info['img_path'], dataset.img_prefix or '.')
-        rows.append(
-            LabelRow(
-                name,
-                tuple(classes[label] for label in info['gt_label']),
-                f'image {index + 1} of {source}',
-                tuple(classes[label] for label in info['gt_label_difficult']),
-            )
-        )
-    return LabelTable(rows, classes)
+        picture = os.path.relpath(info['img_path'], dataset.img_prefix or '.')
+        labels = tuple(names[label] for label in info['gt_label'])
+        rows.append(LabelRow(picture, labels, f"image {index + 1} of '{path}'"))
+    return LabelTable(rows, names)

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from mmshufflemix.datasets.voc_files import read_image_list, read_objects
-from tests.voc_tree import annotation
+from mmshufflemix.datasets.voc_files import read_annotations, read_image_list, read_objects
+from tests.voc_tree import annotation, write_voc_tree
 
 BOMB = (
     '<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;">]>'
@@ -78,3 +78,14 @@ def test_entity_bomb_in_another_encoding(tmp_path):
     path.write_bytes(BOMB.replace('"1.0"', '"1.0" encoding="UTF-16"').encode('utf-16'))
     with pytest.raises(ValueError, match='declares a document type or is not UTF-8'):
         read_objects(str(path))
+
+
+def test_annotations_of_a_list_in_its_order(tmp_path):
+    root = write_voc_tree(tmp_path, {'1': [('cat', False)], '2': []}, {'train': ['2', '1', '2']})
+    image_list = root / 'ImageSets' / 'Main' / 'train.txt'
+    names, objects = read_annotations(str(image_list), str(root / 'Annotations'))
+    assert names == ['2', '1', '2']
+    assert objects == [[], [('cat', False)], []]
+    (root / 'Annotations' / '1.xml').unlink()
+    with pytest.raises(FileNotFoundError, match='1 of 3 annotation files are missing'):
+        read_annotations(str(image_list), str(root / 'Annotations'))

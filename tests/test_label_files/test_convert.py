@@ -17,6 +17,7 @@ from mmshufflemix.label_files import (
     describe_conversion,
     read_class_names,
 )
+from mmshufflemix.label_files.detection_sets import read_voc_labels
 from mmshufflemix.label_files.picture_names import safe_name
 from tests.voc_tree import write_voc_tree
 
@@ -243,6 +244,23 @@ def test_voc_tree(tmp_path: Path) -> None:
     options = ReadOptions(image_list='test')
     content = convert_labels(root, classes=['dog'], options=options).content
     assert content['data_list'] == [{'img_path': '2.jpg', 'gt_label': []}]
+
+
+def test_annotations_of_a_voc_tree_are_parsed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    objects = {name: [('dog', False)] for name in '12'}
+    root = write_voc_tree(tmp_path, objects, {'trainval': ['2', '1']})
+    parsed = []
+    monkeypatch.setattr(
+        'mmshufflemix.datasets.voc_files.read_objects',
+        lambda path: parsed.append(Path(path).stem) or [('dog', False)],
+    )
+    for classes in (None, ('dog', 'cat')):
+        parsed.clear()
+        rows = read_voc_labels(root, classes=classes).rows
+        assert [row.name for row in rows] == ['2.jpg', '1.jpg']
+        assert parsed == ['2', '1']
 
 
 def test_coco_file(tmp_path: Path, images: Path) -> None:
