@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ['check_weights', 'checkpoint_classes']
+__all__ = ['check_weights', 'checkpoint_classes', 'plain_weights']
 
 
 def check_weights(checkpoint: Any) -> None:
@@ -48,6 +48,11 @@ def checkpoint_classes(checkpoint: Any) -> Sequence[str] | None:
         )
     # A torn letter, which a pickle may hold, could be written nowhere.
     return [str(name).encode(errors='backslashreplace').decode() for name in found]
+
+
+def plain_weights(state_dict: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy of weights under the names in the model alone, not in its wrapper."""
+    return {str(name).removeprefix('module.'): value for name, value in state_dict.items()}
 
 
 def _is_plain(value: Any) -> bool:

@@ -12,13 +12,13 @@ from mmengine.runner import Runner
 from mmpretrain.registry import HOOKS
 from torch import Tensor, nn
 
-from mmshufflemix.checkpoint_content import checkpoint_classes
+from mmshufflemix.checkpoint_content import checkpoint_classes, plain_weights
 from mmshufflemix.class_names import dataset_classes
 from mmshufflemix.hooks.train_check_hook import check_topk, without_wrappers
 from mmshufflemix.text import some
 from mmshufflemix.trained_config import warn_of_other_preprocessing
 
-__all__ = ['ClassCheckHook', 'check_fit', 'compare_classes', 'missing_weights']
+__all__ = ['ClassCheckHook', 'check_fit', 'compare_classes']
 
 _SETS = {'train': 'training set', 'val': 'validation set', 'test': 'test set'}
 
@@ -57,14 +57,6 @@ def compare_classes(trained: Sequence[str], found: Sequence[str], name: str = 't
     return f'{len(different)} of {len(found)} class names differ: {where}.'
 
 
-def missing_weights(model: nn.Module, state_dict: Mapping[str, Any]) -> list[str]:
-    """Name the parameters of a model that a checkpoint does not bring."""
-    known = {str(name).removeprefix('module.') for name in state_dict}
-    # Distributed training and test-time augmentation wrap the model.
-    names = (name.removeprefix('module.') for name, _ in model.named_parameters())
-    return [name for name in names if name not in known]
-
-
 def check_fit(model: nn.Module, state_dict: Mapping[str, Any], advice: str = '') -> None:
     """Check that weights are those of a model, which MMEngine only warns of, or not even that.
 
@@ -78,13 +70,13 @@ def check_fit(model: nn.Module, state_dict: Mapping[str, Any], advice: str = '')
     """
     advice = f'so another config has written it; use the checkpoint of this config{advice}.'
     model = without_wrappers(model)
-    missing = missing_weights(model, state_dict)
+    weights = plain_weights(state_dict)
+    missing = [name for name, _ in model.named_parameters() if name not in weights]
     if missing:
         raise ValueError(
             f'the checkpoint lacks {len(missing)} weights of this model ({some(missing, limit=3)}),'
             f' {advice}'
         )
-    weights = {str(name).removeprefix('module.'): value for name, value in state_dict.items()}
     # Transformers fit tables of positions to another picture size in here.
     for prefix, module in model.named_modules():
         for fit in module._load_state_dict_pre_hooks.values():

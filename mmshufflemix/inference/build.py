@@ -13,7 +13,7 @@ from mmengine.runner import CheckpointLoader
 from mmpretrain.registry import DATASETS, MODELS, TRANSFORMS
 from mmpretrain.utils import register_all_modules
 
-from mmshufflemix.checkpoint_content import check_weights, checkpoint_classes
+from mmshufflemix.checkpoint_content import check_weights, checkpoint_classes, plain_weights
 from mmshufflemix.checkpoint_schemes import use_safe_loading
 from mmshufflemix.class_names import listed_classes
 from mmshufflemix.hooks.class_check_hook import check_fit
@@ -115,7 +115,7 @@ def _load_weights(model: BaseModel, checkpoint: Any) -> None:
     weights = checkpoint.get('state_dict', checkpoint) if isinstance(checkpoint, Mapping) else None
     if not isinstance(weights, Mapping):
         raise ValueError('the checkpoint holds no weights; give a .pth file that training wrote.')
-    weights = {str(name).removeprefix('module.'): value for name, value in weights.items()}
+    weights = plain_weights(weights)
     known = [name for name in model.state_dict() if name in weights]
     check_weights({'state_dict': {name: weights[name] for name in known}})
     check_fit(model, weights)

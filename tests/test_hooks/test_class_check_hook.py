@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from mmshufflemix.hooks import ClassCheckHook
-from mmshufflemix.hooks.class_check_hook import check_fit, missing_weights
+from mmshufflemix.hooks.class_check_hook import check_fit
 
 
 def runner(classes: list[str], model: nn.Module) -> Any:
@@ -22,10 +22,11 @@ def checkpoint(classes: list[str], model: nn.Module) -> dict[str, Any]:
 
 def test_missing_weights_are_those_of_the_model_alone():
     small, large = nn.Sequential(nn.Linear(2, 2)), nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
-    assert missing_weights(small, large.state_dict()) == []
-    assert missing_weights(large, small.state_dict()) == ['1.weight', '1.bias']
+    check_fit(small, large.state_dict())
+    with pytest.raises(ValueError, match=r'lacks 2 weights of this model \(1\.weight, 1\.bias\)'):
+        check_fit(large, small.state_dict())
     wrapped = {f'module.{name}': value for name, value in large.state_dict().items()}
-    assert missing_weights(large, wrapped) == []
+    check_fit(large, wrapped)
 
 
 @pytest.mark.parametrize(('split', 'end'), [('test', 'config.'), ('train', 'another --work-dir.')])
