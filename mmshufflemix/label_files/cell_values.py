@@ -6,7 +6,17 @@ import ast
 import re
 from collections.abc import Sequence
 
-__all__ = ['check_no_flags', 'is_number', 'looks_like_list', 'read_list', 'split_numbers']
+__all__ = [
+    'SEPARATORS',
+    'check_no_flags',
+    'is_number',
+    'looks_like_list',
+    'read_list',
+    'split_numbers',
+]
+
+SEPARATORS = ';|,'
+"""Signs that divide labels, the one that is rarest in a name first."""
 
 _ESCAPE = r'\\(?:[\'"\\]|u[\da-fA-F]{4}|x[\da-fA-F]{2})'
 _STRING = rf"'(?:[^'\\\n]|{_ESCAPE})*'|\"(?:[^\"\\\n]|{_ESCAPE})*\""
@@ -23,7 +33,7 @@ def is_number(word: str) -> bool:
 
 def split_numbers(text: str) -> list[str] | None:
     """Divide a text of numbers by spaces and signs; None for any other text."""
-    words = [word for word in re.split(r'[\s,;|]+', text) if word]
+    words = [word for word in re.split(rf'[\s{SEPARATORS}]+', text) if word]
     return words if words and all(map(is_number, words)) else None
 
 

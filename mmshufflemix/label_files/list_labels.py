@@ -10,6 +10,7 @@ from pathlib import Path
 
 from mmshufflemix.inference.sources import PICTURE_ENDINGS
 from mmshufflemix.label_files.cell_values import (
+    SEPARATORS,
     check_no_flags,
     is_number,
     looks_like_list,
@@ -24,9 +25,10 @@ __all__ = ['read_list_labels']
 _COMMENT = re.compile(r'(^|\s)#.*')
 # Not the colon of a Windows path.
 _WITH_COLON = re.compile(r'(?P<name>[^:]+):(?![\\/])(?P<labels>.*)')
-_SEPARATOR = re.compile('[,;|]')
+_SEPARATOR = re.compile(f'[{SEPARATORS}]')
 _WITH_SIGN = re.compile(
-    rf'(?P<name>[^,;|]+(?:{"|".join(map(re.escape, PICTURE_ENDINGS))}))\s*(?P<labels>[,;|].*)',
+    rf'(?P<name>[^{SEPARATORS}]+(?:{"|".join(map(re.escape, PICTURE_ENDINGS))}))\s*'
+    rf'(?P<labels>[{SEPARATORS}].*)',
     re.IGNORECASE,
 )
 
@@ -90,7 +92,7 @@ def _divide(text: str, where: str) -> tuple[str, str, bool]:
 
 def _labels(text: str, where: str, colon: bool) -> list[str]:
     """Divide labels, with repetitions."""
-    listed = text.lstrip(',;| ')
+    listed = text.lstrip(f'{SEPARATORS} ')
     found = split_numbers(text) or read_list(listed)
     if found is not None:
         return found

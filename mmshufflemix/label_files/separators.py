@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from mmshufflemix.label_files.cell_values import (
+    SEPARATORS,
     check_no_flags,
     is_number,
     looks_like_list,
@@ -13,9 +14,7 @@ from mmshufflemix.label_files.cell_values import (
 from mmshufflemix.label_files.table import unique
 from mmshufflemix.text import some
 
-__all__ = ['SEPARATORS', 'split_names']
-
-SEPARATORS = (';', '|', ',')
+__all__ = ['split_names']
 
 
 def split_names(
