@@ -27,7 +27,7 @@ def load_tool(name: str) -> ModuleType:
     return module
 
 
-def call_tool(name: str, *arguments: str | Path) -> None:
+def call_tool(name: str, *arguments: object) -> None:
     """Call the tool's main function with these arguments alone."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, 'argv', [name, *map(str, arguments)])
@@ -46,8 +46,8 @@ def run_tool(name: str, *arguments: str | Path) -> None:
         call_tool(name, *options)
 
 
-def fail_tool(name: str, *arguments: str | Path) -> None:
-    """Run a tool as from a shell; it must end with 1."""
+def fail_tool(name: str, *arguments: object, code: int = 1) -> None:
+    """Run a tool as from a shell; it must end with this code."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, 'argv', [name, *map(str, arguments)])
         tool = load_tool(name)
@@ -55,7 +55,7 @@ def fail_tool(name: str, *arguments: str | Path) -> None:
         tool.__name__ = '__main__'
         with pytest.raises(SystemExit) as ended:
             run_cli(tool.main)
-    assert ended.value.code == 1
+    assert ended.value.code == code
 
 
 def run_processes(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,7 @@ from mmshufflemix.dataset_check.pictures import inspect_picture
 from mmshufflemix.dataset_check.readers.json_folder import read_json_folder
 from mmshufflemix.dataset_check.rows import DataSet, Row, Split
 from tests.test_dataset_check.folders import CLASSES, items, smooth
-from tests.tool_runner import load_tool
+from tests.tool_runner import call_tool
 
 Entry = tuple[str, Image.Image, tuple[int, ...]]
 
@@ -116,9 +115,7 @@ def test_a_picture_without_pixels() -> None:
 
 
 @pytest.mark.parametrize('options', [[], ['--folds', '3']])
-def test_what_the_split_tool_writes_has_no_leak(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]
-) -> None:
+def test_what_the_split_tool_writes_has_no_leak(tmp_path: Path, options: list[str]) -> None:
     """The list that was split, and other folds, hold the same pictures and are no other split."""
     rows = [{'img_path': f'{index}.png', 'gt_label': [index % 2]} for index in range(12)]
     (tmp_path / 'images').mkdir()
@@ -127,9 +124,7 @@ def test_what_the_split_tool_writes_has_no_leak(
         Image.fromarray(pixels.astype(np.uint8)).save(tmp_path / 'images' / row['img_path'])
     everything = tmp_path / 'all.json'
     everything.write_text(json.dumps({'metainfo': {'classes': ['a', 'b']}, 'data_list': rows}))
-    command = ['split_dataset', str(everything), '-o', str(tmp_path), *options]
-    monkeypatch.setattr(sys, 'argv', command)
-    load_tool('split_dataset').main()
+    call_tool('split_dataset', everything, '-o', tmp_path, *options)
     result = check_dataset(read_json_folder(tmp_path))
     assert result.count('error') == 0
     assert 'all' not in result.statistics

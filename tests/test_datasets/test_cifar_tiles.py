@@ -13,7 +13,7 @@ from mmshufflemix.datasets import CIFARTiles
 from mmshufflemix.datasets.cifar_tiles import read_tiles, tile_files
 from mmshufflemix.datasets.unpack_tiles import unpack_tiles
 from tests.image_trees import write_tiles
-from tests.tool_runner import load_tool
+from tests.tool_runner import call_tool
 
 
 @pytest.fixture(scope='module')
@@ -124,15 +124,12 @@ def test_unfinished_output_has_no_final_name(tmp_path: Path):
     assert list((tmp_path / 'out').iterdir()) == []
 
 
-def test_tool_unpacks_once(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
-):
-    monkeypatch.setattr('sys.argv', ['unpack_cifar100', str(root), str(tmp_path / 'out')])
-    load_tool('unpack_cifar100').main()
+def test_tool_unpacks_once(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture):
+    call_tool('unpack_cifar100', root, tmp_path / 'out')
     assert '27 images' in capsys.readouterr().out
     assert len(list((tmp_path / 'out').rglob('*.png'))) == 27
     with pytest.raises(FileExistsError, match=r'exists already; name another folder'):
-        load_tool('unpack_cifar100').main()
+        call_tool('unpack_cifar100', root, tmp_path / 'out')
 
 
 def test_files_of_one_split_alone_are_enough(tmp_path: Path):

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 import re
-import runpy
 import subprocess
 import sys
 import types
@@ -22,6 +21,7 @@ from mmshufflemix.models.convert_official import (
     rename_official,
     state_dict_of,
 )
+from tests.tool_runner import call_tool
 
 TOOL = Path(__file__).resolve().parents[2] / 'tools' / 'convert_official.py'
 DEPTHS = {18: (1, (2, 2, 2, 2)), 34: (1, (3, 4, 6, 3)), 50: (4, (3, 4, 6, 3))}
@@ -275,11 +275,10 @@ def test_programs_in_files_are_refused_and_not_run(tmp_path, released_names, hid
     assert [path.name for path in tmp_path.iterdir()] == ['theirs.pt']
 
 
-def test_command(tmp_path, monkeypatch, capsys):
+def test_command(tmp_path, capsys):
     torch.save(PreActResNet(num_classes=6).state_dict(), tmp_path / 'theirs.pt')
     target = tmp_path / 'new' / 'ours.pth'
-    monkeypatch.setattr(sys, 'argv', [str(TOOL), str(tmp_path / 'theirs.pt'), str(target)])
-    runpy.run_path(str(TOOL))['main']()
+    call_tool('convert_official', tmp_path / 'theirs.pt', target)
     expected = f'{target}: PreActResNet18, widen_factor 1, 6 classes, 102 entries\n'
     assert capsys.readouterr().out == expected
     assert target.is_file()

@@ -29,7 +29,7 @@ from mmshufflemix.reproduce.lock import hold_lock
 from mmshufflemix.robustness import PAPER_LEVELS
 from tests.test_reproduce.study import tiny_table, write_result
 from tests.tiny_job import ROOT, write_job
-from tests.tool_runner import load_tool
+from tests.tool_runner import call_tool
 
 SEVERAL_EPOCHS = 6
 
@@ -42,16 +42,10 @@ def config(tmp_path: Path) -> Iterator[Path]:
     del TABLES['tiny_job']
 
 
-def call(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> None:
-    monkeypatch.setattr(sys, 'argv', ['reproduce', *map(str, arguments)])
-    load_tool('reproduce').main()
-
-
-def test_dry_run_writes_nothing(
-    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
-):
+def test_dry_run_writes_nothing(config: Path, tmp_path: Path, capsys: pytest.CaptureFixture):
     out = tmp_path / 'out'
-    call(monkeypatch, 'tiny_job', '--out', out, '--dry-run', '--epochs', '1', '--seeds', '3', '3')
+    options = ('--dry-run', '--epochs', '1', '--seeds', '3', '3')
+    call_tool('reproduce', 'tiny_job', '--out', out, *options)
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if not line.startswith(' ')] == [
         'half seed 3: to run',
@@ -63,10 +57,8 @@ def test_dry_run_writes_nothing(
     assert not out.exists()
 
 
-def test_collect_runs_nothing(
-    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
-):
-    call(monkeypatch, 'tiny_job', '--out', tmp_path / 'out', '--collect')
+def test_collect_runs_nothing(config: Path, tmp_path: Path, capsys: pytest.CaptureFixture):
+    call_tool('reproduce', 'tiny_job', '--out', tmp_path / 'out', '--collect')
     assert capsys.readouterr().out.count('not run') == 2
     assert sorted(path.name for path in (tmp_path / 'out' / 'tiny_job').iterdir()) == [
         'table.csv',
@@ -76,7 +68,7 @@ def test_collect_runs_nothing(
 
 
 def test_rows_with_other_settings_are_neither_joined_nor_hidden(
-    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture
 ):
     """One row was made before the config was changed; the other is asked for now."""
     out = tmp_path / 'out'
@@ -86,10 +78,10 @@ def test_rows_with_other_settings_are_neither_joined_nor_hidden(
     write_fingerprint(jobs[0].training.fingerprint, jobs[0].training.settings)
     changed = ('--out', out, '--cfg-options', 'optim_wrapper.optimizer.lr=0.9')
     with pytest.raises(ValueError, match=r'half/seed_0.*optimizer.lr \(0.05 -> 0.9\)'):
-        call(monkeypatch, 'tiny_job', '--methods', 'other', *changed)
-    call(monkeypatch, 'tiny_job', '--collect', *changed)
+        call_tool('reproduce', 'tiny_job', '--methods', 'other', *changed)
+    call_tool('reproduce', 'tiny_job', '--collect', *changed)
     assert f"- '{folder}' has other settings: optim_wrapper.optimizer.lr" in capsys.readouterr().out
-    call(monkeypatch, 'tiny_job', '--restart', '--dry-run', '--seeds', '0', *changed)
+    call_tool('reproduce', 'tiny_job', '--restart', '--dry-run', '--seeds', '0', *changed)
     lines = capsys.readouterr().out.splitlines()
     assert lines[:2] == [f'would be moved aside: {folder}', 'half seed 0: to run']
     assert folder.is_dir()
@@ -104,30 +96,30 @@ def test_rows_with_other_settings_are_neither_joined_nor_hidden(
     ],
 )
 def test_options_without_a_meaning_are_refused(
-    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, message: str
+    config: Path, tmp_path: Path, option: str, message: str
 ):
     out = tmp_path / 'out'
     # The row that is asked for does not set the ratio itself; another one of the table does.
     arguments = ('tiny_job', '--methods', 'shufflemix', '--out', out)
     for more in ([], ['--dry-run'], ['--restart']):
         with pytest.raises(ValueError, match=message):
-            call(monkeypatch, *arguments, *more, '--cfg-options', option)
+            call_tool('reproduce', *arguments, *more, '--cfg-options', option)
     assert not out.exists()
 
 
 def test_a_run_whose_settings_were_deleted_is_not_joined(
-    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture
 ):
     out = tmp_path / 'out'
     folder = out / 'tiny_job' / 'half' / 'seed_0'
     write_result(folder.parent, 0, {'accuracy/top1': 40.0})
     message = r'half/seed_0. has no settings.json, .*; put the file back, .*--out, .*--restart'
     with pytest.raises(ValueError, match=message):
-        call(monkeypatch, 'tiny_job', '--out', out)
-    call(monkeypatch, 'tiny_job', '--out', out, '--collect')
+        call_tool('reproduce', 'tiny_job', '--out', out)
+    call_tool('reproduce', 'tiny_job', '--out', out, '--collect')
     last = capsys.readouterr().out.splitlines()[-1]
     assert last == (f"- '{folder}' has no settings.json, so nothing tells what it was made with")
-    call(monkeypatch, 'tiny_job', '--out', out, '--restart', '--dry-run', '--seeds', '0')
+    call_tool('reproduce', 'tiny_job', '--out', out, '--restart', '--dry-run', '--seeds', '0')
     assert capsys.readouterr().out.splitlines()[0] == f'would be moved aside: {folder}'
 
 
@@ -138,7 +130,7 @@ def test_what_is_left_to_another_process_is_said(
     out = tmp_path / 'out'
     (job, _) = plan_jobs(TABLES['tiny_job'], TABLES['tiny_job'].rows, [0], out, ROOT)
     with hold_lock(job.training.lock):
-        call(monkeypatch, 'tiny_job', '--methods', 'shufflemix', '--seeds', '0', '--out', out)
+        call_tool('reproduce', 'tiny_job', '--methods', 'shufflemix', '--seeds', '0', '--out', out)
     last = capsys.readouterr().out.splitlines()[-1]
     assert last == '- half seed 0 was left to another process'
 

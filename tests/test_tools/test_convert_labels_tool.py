@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-from mmshufflemix.cli import run_cli
-from tests.tool_runner import load_tool
-
-
-def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
-    monkeypatch.setattr(sys, 'argv', ['convert_labels', *arguments])
-    run_cli(load_tool('convert_labels').main)
+from tests.tool_runner import call_tool, fail_tool
 
 
 @pytest.fixture
@@ -27,10 +20,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_csv(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run(monkeypatch, 'labels.csv', '--images', 'images', '-o', 'out/all.json')
+def test_csv(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call_tool('convert_labels', 'labels.csv', '--images', 'images', '-o', 'out/all.json')
     assert json.loads((folder / 'out' / 'all.json').read_text()) == {
         'metainfo': {'classes': ['dog', 'cat']},
         'data_list': [
@@ -56,27 +47,22 @@ def test_csv(
 )
 def test_mistakes_end_in_one_sentence(
     folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     content: str,
     extra: list[str],
     sentence: str,
 ) -> None:
     (folder / 'labels.csv').write_text(content)
-    with pytest.raises(SystemExit) as caught:
-        run(monkeypatch, 'labels.csv', '--images', 'images', '-o', 'all.json', *extra)
-    assert caught.value.code == 1
+    fail_tool('convert_labels', 'labels.csv', '--images', 'images', '-o', 'all.json', *extra)
     [line] = capsys.readouterr().err.splitlines()
     assert line.startswith(sentence)
     assert not (folder / 'all.json').exists()
     assert (folder / 'labels.csv').read_text() == content
 
 
-def test_notes_of_a_list(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_notes_of_a_list(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / 'labels.txt').write_text('1.jpg banana apple\n2.jpg banana apple\n')
-    run(monkeypatch, 'labels.txt', '--images', 'images', '-o', 'all.json')
+    call_tool('convert_labels', 'labels.txt', '--images', 'images', '-o', 'all.json')
     printed = capsys.readouterr().out
     assert printed.count('note: ') == 1
     assert "note: labels that never occur apart: 'banana apple'; if the words are" in printed
@@ -86,11 +72,8 @@ def test_notes_of_a_list(
     ]
 
 
-def test_the_labels_are_not_overwritten(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_labels_are_not_overwritten(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / 'coco.json').write_text('{}')
-    with pytest.raises(SystemExit):
-        run(monkeypatch, 'coco.json', '--images', 'images', '-o', './coco.json')
+    fail_tool('convert_labels', 'coco.json', '--images', 'images', '-o', './coco.json')
     assert "'./coco.json' is the file of the labels" in capsys.readouterr().err
     assert (folder / 'coco.json').read_text() == '{}'

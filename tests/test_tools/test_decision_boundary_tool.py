@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 from mmengine.logging import MMLogger
 from PIL import Image
 
-from mmshufflemix.cli import run_cli
-from tests.tool_runner import load_tool
+from tests.tool_runner import call_tool, fail_tool
 
 TINY = ('--epochs', '2', '--points', '8', '--methods', 'baseline', 'shufflemix')
 
@@ -22,15 +20,10 @@ def own_loggers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(MMLogger, '_instance_dict', MMLogger._instance_dict.copy())
 
 
-def call(*arguments: object) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, 'argv', ['decision_boundary.py', *map(str, arguments)])
-        run_cli(load_tool('decision_boundary').main)
-
-
 def test_figure_table_and_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture, numbers = tmp_path / 'a' / 'figure.png', tmp_path / 'a' / 'numbers.json'
-    call(*TINY, '--seeds', 5, '--noise', 0.1, '--out', picture, '--json', numbers)
+    options = '--seeds', 5, '--noise', 0.1, '--out', picture, '--json', numbers
+    call_tool('decision_boundary', *TINY, *options)
     printed = capsys.readouterr().out
     assert 'seed 5, 8 training points a class, noise 0.1, 2 epochs' in printed
     assert Image.open(picture).size[0] > 600
@@ -51,7 +44,7 @@ def test_figure_table_and_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_one_seed_gives_one_result(tmp_path: Path) -> None:
     for name in ('first', 'again'):
         paths = '--out', tmp_path / f'{name}.png', '--json', tmp_path / f'{name}.json'
-        call(*TINY, *paths)
+        call_tool('decision_boundary', *TINY, *paths)
     for kind in ('png', 'json'):
         first, again = ((tmp_path / f'{name}.{kind}').read_bytes() for name in ('first', 'again'))
         assert first == again
@@ -59,7 +52,8 @@ def test_one_seed_gives_one_result(tmp_path: Path) -> None:
 
 def test_several_seeds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = '--epochs', 1, '--points', 8, '--methods', 'nfm', '--seeds', 2, 0, 7
-    call(*options, '--out', tmp_path / 'figure.pdf', '--json', tmp_path / 'numbers.json')
+    paths = '--out', tmp_path / 'figure.pdf', '--json', tmp_path / 'numbers.json'
+    call_tool('decision_boundary', *options, *paths)
     printed = capsys.readouterr().out
     assert 'seeds 2, 0, 7, 8 training' in printed
     assert 'noise 0.2, 1 epoch\n' in printed
@@ -90,9 +84,7 @@ def test_bad_options_are_one_sentence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as ended:
-        call(*options)
-    assert ended.value.code == 1
+    fail_tool('decision_boundary', *options)
     error = capsys.readouterr().err
     assert error.startswith(f'error: {message}')
     assert len(error.splitlines()) == 1

@@ -23,15 +23,10 @@ from mmshufflemix.inference import MultiLabelInferencer
 from mmshufflemix.inference.build import build_model
 from tests.test_inference.models import CLASSES, write_model, write_pictures
 from tests.tiny_job import ROOT
-from tests.tool_runner import load_tool
+from tests.tool_runner import call_tool
 
 THRESHOLDS = {'owl': 0.3, 'cat': 0.1, 'dog': 0.7}
 EXAMPLE = ROOT / 'tools' / 'onnx_predict.py'
-
-
-def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> None:
-    monkeypatch.setattr(sys, 'argv', ['export_onnx', *map(str, arguments)])
-    load_tool('export_onnx').main()
 
 
 @pytest.fixture(scope='module')
@@ -41,9 +36,9 @@ def mlgcn(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str, Path]:
     config, checkpoint = write_model(folder, 'MLGCNHead')
     thresholds = folder / 'thresholds.json'
     thresholds.write_text(json.dumps({'thresholds': THRESHOLDS}))
-    with pytest.MonkeyPatch.context() as patch:
-        run(patch, config, checkpoint, '-o', folder / 'x.onnx', '--threshold', thresholds)
-    return config, checkpoint, folder / 'x.onnx'
+    target = folder / 'x.onnx'
+    call_tool('export_onnx', config, checkpoint, '-o', target, '--threshold', thresholds)
+    return config, checkpoint, target
 
 
 def predict(path: Path, images: np.ndarray) -> np.ndarray:
@@ -167,7 +162,7 @@ def test_example_turns_pictures_as_testing_does(
 
 
 def test_preact_resnet_with_bgr_input_and_one_label(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config, checkpoint = write_model(tmp_path, pipeline=[dict(type='LoadImageFromFile')])
     cfg = Config.fromfile(config)
@@ -184,7 +179,7 @@ def test_preact_resnet_with_bgr_input_and_one_label(
     torch.nn.init.normal_(model.head.fc.weight)
     torch.save({'state_dict': model.state_dict()}, checkpoint)
     path = tmp_path / 'new' / 'x.onnx'
-    run(monkeypatch, config, checkpoint, '-o', path, '--size', 16)
+    call_tool('export_onnx', config, checkpoint, '-o', path, '--size', 16)
     assert 'batch of 3' in capsys.readouterr().out
     picture = np.random.default_rng(2).integers(0, 256, (1, 3, 16, 16)).astype(np.float32)
     mean, std = (np.array(x).reshape(3, 1, 1) for x in ([120, 110, 100], [60, 55, 50]))
@@ -211,18 +206,16 @@ def test_nothing_is_written_if_scores_differ(
             )
     monkeypatch.setattr(export_run, 'export_graph', lambda network, size: graph)
     with pytest.raises(ValueError, match='more than 0.0001, so nothing was written'):
-        run(monkeypatch, *mlgcn[:2], '-o', tmp_path / 'x.onnx')
+        call_tool('export_onnx', *mlgcn[:2], '-o', tmp_path / 'x.onnx')
     assert not list(tmp_path.iterdir())
 
 
-def test_bad_input(
-    mlgcn: tuple[str, str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bad_input(mlgcn: tuple[str, str, Path], tmp_path: Path) -> None:
     config, checkpoint, _ = mlgcn
     with pytest.raises(ValueError, match='must be an .onnx file'):
-        run(monkeypatch, config, checkpoint, '-o', tmp_path / 'x.pth')
+        call_tool('export_onnx', config, checkpoint, '-o', tmp_path / 'x.pth')
     with pytest.raises(FileNotFoundError, match='checkpoint'):
-        run(monkeypatch, config, tmp_path / 'none.pth', '-o', tmp_path / 'x.onnx')
+        call_tool('export_onnx', config, tmp_path / 'none.pth', '-o', tmp_path / 'x.onnx')
     with pytest.raises(ValueError, match='must be positive'):
-        run(monkeypatch, config, checkpoint, '-o', tmp_path / 'x.onnx', '--size', 0)
+        call_tool('export_onnx', config, checkpoint, '-o', tmp_path / 'x.onnx', '--size', 0)
     assert not list(tmp_path.iterdir())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,7 @@ from PIL import Image
 from mmshufflemix.checkpoint_schemes import use_safe_loading
 from tests.test_inference.models import write_model, write_pictures
 from tests.tiny_job import ROOT
-from tests.tool_runner import fail_tool, load_tool, run_tool
+from tests.tool_runner import call_tool, fail_tool, run_tool
 from tests.voc_tree import write_voc_tree
 
 CONFIG = ROOT / 'configs' / 'voc07' / 'mlgcn_shufflemix.py'
@@ -46,9 +45,8 @@ def test_from_training_to_labels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     run_tool(
         'test', CONFIG, checkpoint, '--out', 'r.json', '--work-dir', 'run', '--cfg-options', *SMALL
     )
-    argv = ['tune', 'r.json', '-o', 't.json', '--names', checkpoint, '--min-support', '2']
-    monkeypatch.setattr(sys, 'argv', [*argv, '--folds', '3'])
-    load_tool('tune_thresholds').main()
+    options = ['--names', checkpoint, '--min-support', '2', '--folds', '3']
+    call_tool('tune_thresholds', 'r.json', '-o', 't.json', *options)
     # Neither data nor label graph are needed to predict.
     (root / 'JPEGImages').rename('pictures')
     for name in ('data', 'work_dirs'):

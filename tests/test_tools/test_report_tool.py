@@ -8,14 +8,12 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from mmshufflemix.cli import run_cli
 from tests.test_page.test_page import Tags
 from tests.test_report.runs import (
     COLOUR,
@@ -26,26 +24,19 @@ from tests.test_report.runs import (
     write_start,
 )
 from tests.tiny_job import write_job
-from tests.tool_runner import load_tool, run_tool
-
-
-def run(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> None:
-    monkeypatch.setattr(sys, 'argv', ['report', *map(str, arguments)])
-    load_tool('report').main()
+from tests.tool_runner import call_tool, fail_tool, run_tool
 
 
 def headings(page: str) -> list[str]:
     return re.findall(r'<h2>(.*?)</h2>', page)
 
 
-def test_a_whole_report(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_whole_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = write_run(tmp_path / 'run')
     thresholds = tmp_path / 'thresholds.json'
     thresholds.write_text(json.dumps(dict.fromkeys(NAMES, 0.25)))
     out = tmp_path / 'deep' / 'page.html'
-    run(monkeypatch, folder, '-o', out, '--thresholds', thresholds, '--top', '2')
+    call_tool('report', folder, '-o', out, '--thresholds', thresholds, '--top', '2')
     page = out.read_text()
     parsed = Tags(page)
     assert parsed.open == []
@@ -74,11 +65,9 @@ def test_a_whole_report(
     assert os.listdir(out.parent) == ['page.html']
 
 
-def test_classes_are_sorted_and_ap_leaves_difficult_cells_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_classes_are_sorted_and_ap_leaves_difficult_cells_out(tmp_path: Path) -> None:
     folder = write_run(tmp_path / 'run', images=40)
-    run(monkeypatch, folder)
+    call_tool('report', folder)
     page = (folder / 'report.html').read_text()
     part = page.split('<h2>Classes</h2>')[1].split('</section>')[0]
     cells = re.findall(r'<td[^>]*>(.*?)</td>', part)
@@ -96,7 +85,7 @@ def test_classes_are_sorted_and_ap_leaves_difficult_cells_out(
 
 
 def test_a_run_that_goes_on_without_validation_or_predictions(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_config(tmp_path, max_epochs=9)
     path = tmp_path / '20260101_000000' / 'vis_data' / 'scalars.json'
@@ -106,7 +95,7 @@ def test_a_run_that_goes_on_without_validation_or_predictions(
         '{"loss": NaN, "epoch": 2, "iter": 10, "step": 10}\n{"loss": Infinity, "epoch": 3, '
         '"iter": 15, "step": 15}\n'
     )
-    run(monkeypatch, tmp_path)
+    call_tool('report', tmp_path)
     page = (tmp_path / 'report.html').read_text()
     assert headings(page) == ['What is missing', 'Curves', 'Config']
     assert 'not finished: epoch 3 of 9 is the last one logged' in page
@@ -116,25 +105,23 @@ def test_a_run_that_goes_on_without_validation_or_predictions(
     assert f'python tools/test.py {tmp_path}/mine.py CHECKPOINT --out {tmp_path}/pred' in notes
 
 
-def test_predictions_that_do_not_fit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_predictions_that_do_not_fit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Those that were found leave a note, those that were given are an error."""
     folder = write_run(tmp_path / 'run')
     write_config(folder, max_epochs=3, names=('a', 'b'))
-    run(monkeypatch, folder)
+    call_tool('report', folder)
     assert '3 scores for each image but the run has 2 classes' in capsys.readouterr().err
     assert 'Classes' not in headings((folder / 'report.html').read_text())
     with pytest.raises(ValueError, match='has 3 scores for each image but the run has 2 classes'):
-        run(monkeypatch, folder, '--predictions', folder / 'predictions.json')
+        call_tool('report', folder, '--predictions', folder / 'predictions.json')
 
 
 def test_without_a_config_classes_are_numbers_and_no_picture_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = write_run(tmp_path / 'run')
     (folder / 'mine.py').write_text('raise RuntimeError(1)\n')
-    run(monkeypatch, folder)
+    call_tool('report', folder)
     notes = capsys.readouterr().err
     assert 'The config cannot be read' in notes
     assert 'numbered from 0' in notes
@@ -142,13 +129,11 @@ def test_without_a_config_classes_are_numbers_and_no_picture_is_read(
     page = (folder / 'report.html').read_text()
     assert 'image/jpeg' not in page
     assert 'Mistakes: 2' in page
-    run(monkeypatch, folder, '--pictures', folder)
+    call_tool('report', folder, '--pictures', folder)
     assert 'image/jpeg' in (folder / 'report.html').read_text()
 
 
-def test_mistakes_are_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_mistakes_are_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = write_run(tmp_path / 'runs' / 'one')
     empty = tmp_path / 'empty'
     empty.mkdir()
@@ -162,10 +147,7 @@ def test_mistakes_are_one_sentence(
         ([folder, '--config', tmp_path / 'x.py'], 'does not exist'),
         ([folder, '-o', tmp_path], 'which is a folder'),
     ):
-        monkeypatch.setattr(sys, 'argv', ['report', *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            run_cli(load_tool('report').main)
-        assert ended.value.code == 1
+        fail_tool('report', *arguments)
         error = capsys.readouterr().err
         assert error.startswith('error: ')
         assert message in error
@@ -174,16 +156,14 @@ def test_mistakes_are_one_sentence(
 
 
 @pytest.mark.slow
-def test_a_real_single_label_run_that_was_resumed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_real_single_label_run_that_was_resumed(tmp_path: Path) -> None:
     config, folder = write_job(tmp_path), tmp_path / 'run'
     for epochs, options in (('2', []), ('3', ['--resume'])):
         epoch_option = ['--cfg-options', f'train_cfg.max_epochs={epochs}']
         run_tool('train', config, '--work-dir', folder, *options, *epoch_option)
     predictions = folder / 'predictions.json'
     run_tool('test', config, folder / 'epoch_3.pth', '--work-dir', folder, '--out', predictions)
-    run(monkeypatch, folder)
+    call_tool('report', folder)
     page = (folder / 'report.html').read_text()
     assert headings(page)[:4] == ['Curves', 'Classes', 'Confusions', 'Calibration']
     records = json.loads(predictions.read_text())
@@ -206,12 +186,10 @@ def browser() -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize('width', [1000, 420])
-def test_a_browser_shows_all_of_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, browser: str, width: int
-) -> None:
+def test_a_browser_shows_all_of_it(tmp_path: Path, browser: str, width: int) -> None:
     """Thumbnails have a colour that nothing else has, and charts a blue that fills bars."""
     folder = write_run(tmp_path / 'run')
-    run(monkeypatch, folder, '--top', '2')
+    call_tool('report', folder, '--top', '2')
     page = folder / 'report.html'
     options = ['--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars']
     options += [f'--user-data-dir={tmp_path / "browser"}', f'--window-size={width},7000']
@@ -235,31 +213,27 @@ def test_a_browser_shows_all_of_it(
     assert len(below) > 20, 'the window is too low to show the whole page'
 
 
-def test_start_names_are_no_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_start_names_are_no_times(tmp_path: Path) -> None:
     """MMEngine's folders are times; others are shown as they are."""
     write_config(tmp_path, max_epochs=1)
     write_start(tmp_path, 'first', [1])
-    run(monkeypatch, tmp_path)
+    call_tool('report', tmp_path)
     assert 'started first' in (tmp_path / 'report.html').read_text()
 
 
-def test_the_rate_of_a_resumed_run_is_the_logged_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_rate_of_a_resumed_run_is_the_logged_one(tmp_path: Path) -> None:
     """The checkpoint's rate goes on when the config has another."""
     config = write_config(tmp_path, max_epochs=3)
     optimizer = "optim_wrapper = dict(optimizer=dict(type='SGD', lr=7.0), accumulative_counts=2)\n"
     config.write_text(config.read_text() + optimizer)
     write_start(tmp_path, '20260101_000000', [1, 2])
     write_start(tmp_path, '20260102_000000', [3])
-    run(monkeypatch, tmp_path)
+    call_tool('report', tmp_path)
     expected = 'SGD(lr=7.0), 2 batches a step by the config; highest learning rate logged: 0.1'
     assert expected in (tmp_path / 'report.html').read_text()
 
 
-def test_time_and_starts_are_those_of_the_curves(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_time_and_starts_are_those_of_the_curves(tmp_path: Path) -> None:
     """Two older starts, then a run from epoch 1 on, which was resumed once."""
     write_config(tmp_path, max_epochs=2)
     for day, epoch in ((1, 1), (2, 2), (3, 1), (4, 2)):
@@ -269,6 +243,6 @@ def test_time_and_starts_are_those_of_the_curves(
             '2026/01/01 00:00:00 - mmengine - INFO - begin\n'
             f'2026/01/01 00:00:0{day} - mmengine - INFO - end\n'
         )
-    run(monkeypatch, tmp_path)
+    call_tool('report', tmp_path)
     page = (tmp_path / 'report.html').read_text()
     assert '7 s in 2 starts, started 2026-01-03 00:00' in page

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-from mmshufflemix.cli import run_cli
-from tests.tool_runner import load_tool
-
-
-def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
-    monkeypatch.setattr(sys, 'argv', ['split_dataset', *arguments])
-    run_cli(load_tool('split_dataset').main)
+from tests.tool_runner import call_tool, fail_tool
 
 
 @pytest.fixture(autouse=True)
@@ -34,8 +27,8 @@ def names(path: str) -> set[str]:
     return {row['img_path'] for row in json.loads(Path(path).read_text())['data_list']}
 
 
-def test_three_parts(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    run(monkeypatch, 'all.json', '-o', '.', '--val', '0.1', '--seed', '3')
+def test_three_parts(capsys: pytest.CaptureFixture[str]) -> None:
+    call_tool('split_dataset', 'all.json', '-o', '.', '--val', '0.1', '--seed', '3')
     parts = [names(f'{part}.json') for part in ('train', 'val', 'test')]
     assert sum(map(len, parts)) == len(set.union(*parts)) == 20
     assert any({'0.jpg', '19.jpg'} <= part for part in parts)
@@ -44,11 +37,9 @@ def test_three_parts(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
     assert 'several copies, kept in one part: 1 (0.jpg, 19.jpg)' in printed
 
 
-def test_folds_and_options(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_folds_and_options(capsys: pytest.CaptureFixture[str]) -> None:
     options = ['--group-by', '^(.)', '--no-keep-duplicates-together']
-    run(monkeypatch, 'all.json', '-o', 'folds', '--folds', '3', *options)
+    call_tool('split_dataset', 'all.json', '-o', 'folds', '--folds', '3', *options)
     held_out = [names(f'folds/fold{fold}_val.json') for fold in range(3)]
     assert sum(map(len, held_out)) == len(set.union(*held_out)) == 20
     tens = {f'{index}.jpg' for index in (1, *range(10, 20))}
@@ -67,25 +58,19 @@ def test_folds_and_options(
     ],
 )
 def test_mistakes(
-    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     arguments: list[str],
     code: int,
     sentence: str,
 ) -> None:
-    with pytest.raises(SystemExit) as caught:
-        run(monkeypatch, *arguments, '-o', 'out')
-    assert caught.value.code == code
+    fail_tool('split_dataset', *arguments, '-o', 'out', code=code)
     assert sentence in capsys.readouterr().err
     assert not Path('out').exists()
 
 
-def test_a_second_split_needs_force(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run(monkeypatch, 'all.json', '-o', 'out')
-    with pytest.raises(SystemExit):
-        run(monkeypatch, 'all.json', '-o', 'out', '--test', '0')
+def test_a_second_split_needs_force(capsys: pytest.CaptureFixture[str]) -> None:
+    call_tool('split_dataset', 'all.json', '-o', 'out')
+    fail_tool('split_dataset', 'all.json', '-o', 'out', '--test', '0')
     assert 'holds a split already' in capsys.readouterr().err
-    run(monkeypatch, 'all.json', '-o', 'out', '--test', '0', '--force')
+    call_tool('split_dataset', 'all.json', '-o', 'out', '--test', '0', '--force')
     assert not Path('out/test.json').exists()

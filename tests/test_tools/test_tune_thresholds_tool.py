@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +10,10 @@ import numpy as np
 import pytest
 import torch
 
-from mmshufflemix.cli import run_cli
 from mmshufflemix.inference import threshold_vector
-from tests.tool_runner import load_tool
+from tests.tool_runner import call_tool, fail_tool
 
 NAMES = ['cat', '=dog', 'owl']
-
-
-def run(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> None:
-    monkeypatch.setattr(sys, 'argv', ['tune_thresholds', *map(str, arguments)])
-    load_tool('tune_thresholds').main()
 
 
 def write_records(path: Path, records: list[dict[str, Any]]) -> Path:
@@ -46,14 +39,12 @@ def make_records(count: int = 40) -> list[dict[str, Any]]:
     return records
 
 
-def test_thresholds_table_and_gain(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_thresholds_table_and_gain(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write_records(tmp_path / 'records.json', make_records())
     names = tmp_path / 'names.txt'
     names.write_text('\n'.join(NAMES) + '\n')
     out = tmp_path / 'new' / 'thresholds.json'
-    run(monkeypatch, file, '-o', out, '--names', names)
+    call_tool('tune_thresholds', file, '-o', out, '--names', names)
     record = json.loads(out.read_text())
     assert list(record['thresholds']) == NAMES
     cat, dog, owl = record['thresholds'].values()
@@ -75,11 +66,11 @@ def test_thresholds_table_and_gain(
     )
 
 
-def test_precision_and_numbers_for_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_precision_and_numbers_for_names(tmp_path: Path) -> None:
     records = make_records()
     file = write_records(tmp_path / 'records.json', records)
     options = ['--precision', '0.8', '--folds', '0', '--min-support', '2']
-    run(monkeypatch, file, '-o', tmp_path / 'out.json', *options)
+    call_tool('tune_thresholds', file, '-o', tmp_path / 'out.json', *options)
     record = json.loads((tmp_path / 'out.json').read_text())
     assert list(record['thresholds']) == ['0', '1', '2']
     assert record['held_out'] is None
@@ -92,15 +83,15 @@ def test_precision_and_numbers_for_names(tmp_path: Path, monkeypatch: pytest.Mon
     )
 
 
-def test_names_of_a_checkpoint_and_a_config(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_of_a_checkpoint_and_a_config(tmp_path: Path) -> None:
     file = write_records(tmp_path / 'records.json', make_records())
     torch.save({'meta': {'dataset_meta': {'classes': NAMES}}}, tmp_path / 'model.pth')
     dataset = {'type': 'MultiLabelDataset', 'metainfo': {'classes': NAMES}, 'pipeline': []}
     (tmp_path / 'config.py').write_text(f'test_dataloader = dict(dataset={dataset})\n')
     for source in ('model.pth', 'config.py'):
-        run(monkeypatch, file, '-o', tmp_path / 'out.json', '--names', tmp_path / source)
+        call_tool(
+            'tune_thresholds', file, '-o', tmp_path / 'out.json', '--names', tmp_path / source
+        )
         assert list(json.loads((tmp_path / 'out.json').read_text())['thresholds']) == NAMES
 
 
@@ -113,20 +104,16 @@ def test_names_of_a_checkpoint_and_a_config(
         ({'pred_score': None}, r'is not a list of predictions with pred_score'),
     ],
 )
-def test_broken_records(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], message: str
-) -> None:
+def test_broken_records(tmp_path: Path, change: dict[str, Any], message: str) -> None:
     records = make_records()
     records[0].update(change)
     file = write_records(tmp_path / 'records.json', records)
     with pytest.raises(ValueError, match=message):
-        run(monkeypatch, file, '-o', tmp_path / 'out.json')
+        call_tool('tune_thresholds', file, '-o', tmp_path / 'out.json')
     assert not (tmp_path / 'out.json').exists()
 
 
-def test_mistakes_are_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_mistakes_are_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     good = write_records(tmp_path / 'records.json', make_records())
     empty = write_records(tmp_path / 'empty.json', [])
     metrics = tmp_path / 'metrics.json'
@@ -145,11 +132,7 @@ def test_mistakes_are_one_sentence(
         ([good, '--names', nameless], 'classes must be distinct'),
         ([good, '--names', tmp_path / 'nope.txt'], 'does not exist or is not a file'),
     ):
-        argv = ['tune_thresholds', *map(str, arguments), '-o', str(tmp_path / 'out.json')]
-        monkeypatch.setattr(sys, 'argv', argv)
-        with pytest.raises(SystemExit) as ended:
-            run_cli(load_tool('tune_thresholds').main)
-        assert ended.value.code == 1
+        fail_tool('tune_thresholds', *arguments, '-o', tmp_path / 'out.json')
         error = capsys.readouterr().err
         assert error.startswith('error: ')
         assert message in error
