@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = ['align_table', 'printable', 'repeated', 'some']
+__all__ = ['align_table', 'printable', 'repeated', 'shorten', 'some']
 
 _JOINERS = '\u200c\u200d'
 """Letters of Persian and Indian scripts need them."""
@@ -32,6 +32,11 @@ def printable(text: str) -> str:
 def repeated(names: Iterable[str]) -> list[str]:
     """Return the names that occur more than once, sorted."""
     return sorted(name for name, count in Counter(names).items() if count > 1)
+
+
+def shorten(text: str, length: int) -> str:
+    """Cut a text that is longer, and say so by three dots."""
+    return text if len(text) <= length else f'{text[: length - 3]}...'
 
 
 def some(items: Iterable[Any], limit: int = 5) -> str:

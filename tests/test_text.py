@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from mmshufflemix.text import printable, some
+from mmshufflemix.text import printable, shorten, some
 
 
 def test_the_first_few() -> None:
@@ -17,3 +17,8 @@ def test_text_of_files_stays_on_one_line_and_steers_no_terminal() -> None:
     assert (
         printable('\u0645\u06cc\u200c\u0631\u0648\u0645') == '\u0645\u06cc\u200c\u0631\u0648\u0645'
     )
+
+
+def test_a_long_text_is_cut() -> None:
+    assert shorten('abcdef', 6) == 'abcdef'
+    assert shorten('abcdefg', 6) == 'abc...'

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from mmshufflemix.text import printable, some
+from mmshufflemix.text import printable, shorten, some
 
-__all__ = ['KINDS', 'Fault', 'Finding', 'gather', 'shorten']
+__all__ = ['KINDS', 'Fault', 'Finding', 'gather']
 
 KINDS: dict[str, tuple[str, str]] = {
     # What the files say.
@@ -110,8 +110,3 @@ def gather(faults: Iterable[Fault]) -> list[Finding]:
     ]
     order = list(KINDS)
     return sorted(findings, key=lambda found: (found.severity, order.index(found.kind)))
-
-
-def shorten(text: str, length: int) -> str:
-    """Cut a text that is longer, and say so by three dots."""
-    return text if len(text) <= length else f'{text[: length - 3]}...'

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,7 @@ from matplotlib.patches import Rectangle
 
 from mmshufflemix.explain.heat_maps import HeatMaps
 from mmshufflemix.pictures import save_figure
-from mmshufflemix.text import printable
+from mmshufflemix.text import printable, shorten
 
 __all__ = ['MAX_SIDE', 'draw_heat_maps']
 
@@ -65,9 +64,7 @@ def draw_heat_maps(path: str | Path, heat: HeatMaps, method: str, asked: bool = 
 def _draw_class(axes: Axes, heat: HeatMaps, index: int, asked: bool) -> None:
     values = heat.maps[index]
     axes.imshow(values, cmap='turbo', vmin=0, vmax=1, alpha=_STRENGTH * np.sqrt(values))
-    whole = printable(heat.names[index])
-    name = textwrap.shorten(whole, _NAME_WIDTH, placeholder='...')
-    name = name if name != '...' else whole[: _NAME_WIDTH - 3] + '...'
+    name = shorten(printable(heat.names[index]), _NAME_WIDTH)
     remarks = []
     if not heat.reached[index]:
         remarks.append(f'{"not predicted" if asked else "highest"}, below its threshold')

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from mmshufflemix.pictures import save_figure
-from mmshufflemix.text import printable
+from mmshufflemix.text import printable, shorten
 
 __all__ = ['draw_result', 'drawing_files']
 
@@ -60,9 +59,7 @@ def draw_result(path: str | Path, picture: str | np.ndarray, result: Mapping[str
     for line, (name, score) in enumerate(zip(names[:_MAX_LINES], scores, strict=False)):
         right.barh(line + 0.38, score, height=0.14, color=_COLOUR)
         right.barh(line + 0.38, 1, height=0.14, color=_COLOUR, alpha=0.15)
-        name = printable(name)
-        label = textwrap.shorten(name, _NAME_WIDTH, placeholder='...')
-        label = label if label != '...' else name[: _NAME_WIDTH - 3] + '...'
+        label = shorten(printable(name), _NAME_WIDTH)
         # Names may hold dollar signs, which are no formulas.
         right.text(0, line, label, fontsize=11, va='center', parse_math=False)
         right.text(1, line, f'{score:.2f}', fontsize=11, va='center', ha='right')

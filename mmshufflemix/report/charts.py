@@ -16,8 +16,7 @@ from sklearn.calibration import calibration_curve
 
 from mmshufflemix.page import embed_figure
 from mmshufflemix.report.history import History, Points
-from mmshufflemix.report.text import shortened
-from mmshufflemix.text import printable
+from mmshufflemix.text import printable, shorten
 
 __all__ = ['draw_bars', 'draw_calibration', 'draw_confusions', 'draw_curves', 'draw_histograms']
 
@@ -156,4 +155,4 @@ def _patch(colour: str, label: str) -> Patch:
 
 
 def _labels(names: Sequence[str]) -> list[str]:
-    return [shortened(printable(name), 24) for name in names]
+    return [shorten(printable(name), 24) for name in names]

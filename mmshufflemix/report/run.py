@@ -130,7 +130,7 @@ def _read(source: Path | None, asked: bool, notes: list[str]) -> tuple[Config, s
     except Exception as error:  # anything, since a config is a program
         if asked:
             raise
-        reason = printable(' '.join(str(error).split()))
+        reason = printable(str(error))
         notes.append(f'The config cannot be read ({reason}); --config FILE gives another.')
         return Config(), source.read_text(errors='replace')
 

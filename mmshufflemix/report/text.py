@@ -6,16 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from mmshufflemix.text import some
+from mmshufflemix.text import shorten, some
 
-__all__ = ['DASH', 'call_text', 'count', 'duration', 'number', 'percent', 'shortened']
+__all__ = ['DASH', 'call_text', 'count', 'duration', 'number', 'percent']
 
 DASH = '\u2013'
-
-
-def shortened(text: str, length: int) -> str:
-    """Cut a text to a number of letters, the last one an ellipsis."""
-    return text if len(text) <= length else f'{text[: length - 1]}…'
 
 
 def number(value: float | None, digits: int = 2) -> str:
@@ -53,4 +48,4 @@ def call_text(settings: Any) -> str:
         for key, value in settings.items()
         if key != 'type' and (value is None or isinstance(value, str | int | float | list | tuple))
     ]
-    return shortened(f'{name}({some(arguments, limit=6)})' if arguments else str(name), 200)
+    return shorten(f'{name}({some(arguments, limit=6)})' if arguments else str(name), 200)
