@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from itertools import chain
 from pathlib import Path
@@ -33,6 +33,7 @@ __all__ = [
     'lookup',
     'merge_preprocessors',
     'prepare_config',
+    'preprocessor_settings',
     'read_config',
 ]
 
@@ -102,6 +103,14 @@ def merge_preprocessors(cfg: Config) -> Config:
     return cfg
 
 
+def preprocessor_settings(cfg: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return those of the data preprocessor that MMEngine takes: the model's, else at the top."""
+    model = cfg.get('model')
+    own = model.get('data_preprocessor') if isinstance(model, Mapping) else None
+    settings = own or cfg.get('data_preprocessor')
+    return settings if isinstance(settings, Mapping) else {}
+
+
 def check_augments(cfg: Config) -> None:
     """Check the batch augments, and make whole-number ``alpha`` the float MMPretrain asks for.
 
@@ -110,9 +119,8 @@ def check_augments(cfg: Config) -> None:
             addressed as a list of them.
     """
     model = cfg.get('model') or {}
-    preprocessor = model.get('data_preprocessor') or cfg.get('data_preprocessor') or {}
     in_train_cfg = (model.get('train_cfg') or {}).get('augments')
-    in_preprocessor = (preprocessor.get('batch_augments') or {}).get('augments')
+    in_preprocessor = (preprocessor_settings(cfg).get('batch_augments') or {}).get('augments')
     if in_train_cfg and in_preprocessor:
         raise ValueError(
             'batch augments are set in both model.train_cfg and data_preprocessor.batch_augments, '

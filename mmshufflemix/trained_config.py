@@ -13,6 +13,8 @@ from typing import Any
 
 from mmengine.logging import print_log
 
+from mmshufflemix.prepare import preprocessor_settings
+
 __all__ = ['preprocessing_changes', 'trained_config', 'warn_of_other_preprocessing']
 
 _KEYS = ('mean', 'std', 'to_rgb')
@@ -51,7 +53,7 @@ def preprocessing_changes(checkpoint: Any, cfg: Mapping[str, Any]) -> list[str]:
         A sentence without a full stop for each of mean, std and order of the colours that differs;
         none where the checkpoint does not say.
     """
-    trained, used = _preprocessor(trained_config(checkpoint)), _preprocessor(cfg)
+    trained, used = _colours(trained_config(checkpoint)), _colours(cfg)
     if not trained or not used:
         return []
     return [
@@ -97,14 +99,10 @@ def _value(node: ast.expr | None) -> Any:
             return ast.literal_eval(node)
 
 
-def _preprocessor(cfg: Mapping[str, Any]) -> dict[str, Any]:
-    """What the model's preprocessor says of colours, or takes from the one at the top."""
-    model = cfg.get('model')
-    inner = model.get('data_preprocessor') if isinstance(model, Mapping) else None
-    merged: dict[str, Any] = {}
-    for settings in (cfg.get('data_preprocessor'), inner):
-        merged.update(settings if isinstance(settings, Mapping) else {})
-    return {key: _plain(merged.get(key) or None) for key in _KEYS} if merged else {}
+def _colours(cfg: Mapping[str, Any]) -> dict[str, Any]:
+    """What the data preprocessor says of colours."""
+    settings = preprocessor_settings(cfg)
+    return {key: _plain(settings.get(key) or None) for key in _KEYS} if settings else {}
 
 
 def _plain(value: Any) -> Any:

@@ -7,6 +7,7 @@ import pytest
 from mmengine.config import Config
 
 from mmshufflemix.inference.build import build_model
+from mmshufflemix.prepare import preprocessor_settings
 from mmshufflemix.trained_config import preprocessing_changes, trained_config
 from tests.tiny_job import ROOT, write_job
 from tests.tool_runner import run_tool
@@ -75,13 +76,32 @@ def test_what_differs_is_named(trained: str, used: dict[str, Any], keys: list[st
                 assert f'trained with data_preprocessor.{key} and this config has' in sentence
 
 
-def test_settings_of_the_model_have_priority():
+def test_settings_of_the_model_replace_those_at_the_top():
+    """As in MMEngine; what it would drop has been merged in the configs of our runs."""
     trained = checkpoint(
         'data_preprocessor = dict(mean=[1], std=[2])\n'
         'model = dict(data_preprocessor=dict(mean=[3]))'
     )
+    assert preprocessing_changes(trained, {'data_preprocessor': {'mean': [3]}}) == []
     used = {'data_preprocessor': {'mean': [3], 'std': [2]}}
-    assert preprocessing_changes(trained, used) == []
+    [sentence] = preprocessing_changes(trained, used)
+    assert 'data_preprocessor.std=None and this config has [2.0]' in sentence
+    merged = {'model': {'data_preprocessor': {'mean': [3], 'std': [2]}}, 'data_preprocessor': {}}
+    assert preprocessing_changes(checkpoint(f'model = {merged["model"]}'), merged) == []
+
+
+@pytest.mark.parametrize(
+    ('cfg', 'expected'),
+    [
+        ({'data_preprocessor': {'a': 1}}, {'a': 1}),
+        ({'data_preprocessor': {'a': 1}, 'model': {'data_preprocessor': None}}, {'a': 1}),
+        ({'data_preprocessor': {'a': 1}, 'model': {'data_preprocessor': {'b': 2}}}, {'b': 2}),
+        ({'data_preprocessor': [1], 'model': 'odd'}, {}),
+        ({}, {}),
+    ],
+)
+def test_the_settings_that_count(cfg: dict[str, Any], expected: dict[str, Any]):
+    assert preprocessor_settings(cfg) == expected
 
 
 def test_testing_and_building_warn_of_other_preprocessing(

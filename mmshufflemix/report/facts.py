@@ -10,6 +10,7 @@ from typing import Any
 from mmengine.config import Config
 
 from mmshufflemix import __version__
+from mmshufflemix.prepare import preprocessor_settings
 from mmshufflemix.report.history import main_measure
 from mmshufflemix.report.run import Run
 from mmshufflemix.report.text import call_text, count, duration, number
@@ -98,8 +99,7 @@ def _network(model: Mapping[str, Any]) -> str:
 
 def _augments(config: Config) -> str:
     model = config.get('model') or {}
-    preprocessor = model.get('data_preprocessor') or config.get('data_preprocessor') or {}
-    settings = model.get('train_cfg') or preprocessor.get('batch_augments') or {}
+    settings = model.get('train_cfg') or preprocessor_settings(config).get('batch_augments') or {}
     augments = settings.get('augments') or []
     listed = [augments] if isinstance(augments, Mapping | str) else list(augments)
     texts = [call_text(augment) for augment in listed]
