@@ -7,7 +7,13 @@ from typing import Any
 
 from mmshufflemix.text import repeated, some
 
-__all__ = ['check_class_names', 'dataset_classes', 'listed_classes', 'require_classes']
+__all__ = [
+    'check_class_names',
+    'dataset_classes',
+    'listed_classes',
+    'names_or_numbers',
+    'require_classes',
+]
 
 
 def check_class_names(classes: Any) -> tuple[str, ...]:
@@ -36,6 +42,11 @@ def check_class_names(classes: Any) -> tuple[str, ...]:
 def listed_classes(metainfo: Mapping[str, Any] | None) -> tuple[str, ...]:
     """Return the class names in the metadata of a data set; none where it names none."""
     return tuple((metainfo or {}).get('classes') or ())
+
+
+def names_or_numbers(metainfo: Mapping[str, Any] | None, count: int) -> tuple[str, ...]:
+    """Return the class names in the metadata, or the numbers of ``count`` classes without names."""
+    return listed_classes(metainfo) or tuple(map(str, range(count)))
 
 
 def dataset_classes(dataset: Any) -> tuple[str, ...]:

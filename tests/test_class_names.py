@@ -9,6 +9,7 @@ from mmshufflemix.class_names import (
     check_class_names,
     dataset_classes,
     listed_classes,
+    names_or_numbers,
     require_classes,
 )
 
@@ -43,6 +44,11 @@ def test_metadata_may_name_no_classes(metainfo: Any) -> None:
 
 def test_listed_classes_keep_their_order() -> None:
     assert listed_classes({'classes': ['dog', 'cat'], 'task': 'pets'}) == ('dog', 'cat')
+
+
+def test_classes_without_names_are_numbered() -> None:
+    assert names_or_numbers({'classes': ['dog', 'cat']}, 3) == ('dog', 'cat')
+    assert names_or_numbers(None, 3) == ('0', '1', '2')
 
 
 def test_classes_of_a_dataset_and_of_a_wrapped_one() -> None:

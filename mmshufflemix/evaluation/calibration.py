@@ -10,8 +10,9 @@ import numpy as np
 from mmengine.logging import MMLogger
 from mmpretrain.registry import METRICS
 
+from mmshufflemix.class_names import names_or_numbers
 from mmshufflemix.evaluation.calibration_bins import CalibrationBins, calibration_bins
-from mmshufflemix.evaluation.multi_label_sample import SampleCells, class_names, stack_samples
+from mmshufflemix.evaluation.multi_label_sample import SampleCells, stack_samples
 from mmshufflemix.evaluation.probability_sample import ProbabilityMetric
 from mmshufflemix.evaluation.reliability_plot import draw_reliability
 from mmshufflemix.files import write_json
@@ -104,7 +105,7 @@ class CalibrationReport(ProbabilityMetric):
         }
         self._log(len(results), bins, metrics)
         if self.per_class:
-            names = class_names(self.dataset_meta, scores.shape[1])
+            names = names_or_numbers(self.dataset_meta, scores.shape[1])
             metrics |= {
                 f'ECE_{name}': float(value)
                 for name, value in zip(names, by_class, strict=True)

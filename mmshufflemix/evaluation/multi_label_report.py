@@ -11,11 +11,10 @@ from mmengine.evaluator import BaseMetric
 from mmengine.logging import MMLogger
 from mmpretrain.registry import METRICS
 
-from mmshufflemix.class_names import check_class_names
+from mmshufflemix.class_names import check_class_names, names_or_numbers
 from mmshufflemix.evaluation.average_precision import average_precision
 from mmshufflemix.evaluation.multi_label_sample import (
     SampleCells,
-    class_names,
     read_sample,
     stack_samples,
 )
@@ -98,7 +97,9 @@ class MultiLabelReport(BaseMetric):
         """Keep the scores and labels of a batch."""
         for sample in data_samples:
             where = sample.get('img_path') or f'sample {len(self.results)}'
-            names = class_names(self.dataset_meta, torch.as_tensor(sample['pred_score']).numel())
+            names = names_or_numbers(
+                self.dataset_meta, torch.as_tensor(sample['pred_score']).numel()
+            )
             self.results.append(read_sample(sample, where, names))
 
     def compute_metrics(self, results: list[SampleCells]) -> dict[str, float]:
@@ -108,7 +109,7 @@ class MultiLabelReport(BaseMetric):
         if all(sample.difficult is None for sample in results):
             self._tell_no_difficult()
         scores, targets, difficult = stack_samples(results)
-        names = check_class_names(class_names(self.dataset_meta, scores.shape[1]))
+        names = check_class_names(names_or_numbers(self.dataset_meta, scores.shape[1]))
         measures = self._measures(scores, targets, difficult)
         aps = 100 * average_precision(scores, targets, ~difficult)
         rows = class_rows(names, targets, difficult, aps)

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from mmshufflemix.class_names import listed_classes
-
-__all__ = ['SampleCells', 'class_names', 'read_sample', 'stack_samples']
+__all__ = ['SampleCells', 'read_sample', 'stack_samples']
 
 
 @dataclass(frozen=True)
@@ -83,11 +81,6 @@ def stack_samples(
         np.stack([sample.targets for sample in samples]),
         np.stack(difficult),
     )
-
-
-def class_names(metainfo: Mapping[str, Any] | None, num_scores: int) -> Sequence[str]:
-    """Return the names of a data set's classes, which are numbers where it names none."""
-    return listed_classes(metainfo) or tuple(map(str, range(num_scores)))
 
 
 def _tensor(value: Any, what: str) -> torch.Tensor:

@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from mmengine.evaluator import BaseMetric
 
-from mmshufflemix.evaluation.multi_label_sample import SampleCells, class_names, read_sample
+from mmshufflemix.class_names import names_or_numbers
+from mmshufflemix.evaluation.multi_label_sample import SampleCells, read_sample
 
 __all__ = ['TASKS', 'ProbabilityMetric', 'read_probabilities']
 
@@ -44,7 +45,7 @@ class ProbabilityMetric(BaseMetric):
             number = len(self.results) + len(cells)
             where = sample.get('img_path') or f'sample {number}'
             num_scores = torch.as_tensor(sample['pred_score']).numel()
-            names = class_names(self.dataset_meta, num_scores)
+            names = names_or_numbers(self.dataset_meta, num_scores)
             cells.append(read_probabilities(sample, where, names, self.task))
         return cells
 

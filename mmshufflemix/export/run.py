@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import mmshufflemix
+from mmshufflemix.class_names import names_or_numbers
 from mmshufflemix.export.graph import check_not_random, export_graph, operators
 from mmshufflemix.export.metadata import make_metadata, write_metadata
 from mmshufflemix.export.network import ScoreNetwork, mean_and_std
@@ -88,7 +89,7 @@ def export_model(
     network = ScoreNetwork(model, bgr)
     proto = export_graph(network, size)
     check_not_random(proto)
-    classes = _class_names(model._dataset_meta['classes'], references[0].shape[1])
+    classes = _class_names(model._dataset_meta, references[0].shape[1])
     rule = resize_rule(test_dataset(cfg).pipeline)
     metadata = make_metadata(
         classes,
@@ -118,10 +119,8 @@ def _check_size(size: tuple[int, int], divisor: int) -> None:
         )
 
 
-def _class_names(classes: Sequence[str] | None, count: int) -> list[str]:
-    """The class names, or numbers where they are unknown."""
-    if classes is None:
-        return [str(index) for index in range(count)]
+def _class_names(metainfo: Mapping[str, Any], count: int) -> list[str]:
+    classes = names_or_numbers(metainfo, count)
     if len(classes) != count:
         raise ValueError(
             f'there are {len(classes)} class names but the model has {count} scores; use the '

@@ -18,7 +18,7 @@ from mmpretrain.models.heads import MultiLabelClsHead
 from mmpretrain.registry import TRANSFORMS
 from mmpretrain.structures import DataSample
 
-from mmshufflemix.class_names import listed_classes
+from mmshufflemix.class_names import names_or_numbers
 from mmshufflemix.inference.build import build_model, is_loader, test_dataset
 from mmshufflemix.inference.class_thresholds import Threshold, threshold_vector
 from mmshufflemix.inference.draw import draw_result, drawing_files
@@ -232,8 +232,8 @@ class MultiLabelInferencer(BaseInferencer):
         raise ValueError(f'{path}: {reason or "cannot be decoded as a picture"}')
 
     def _class_names(self, given: Sequence[str] | None, count: int | None) -> list[str]:
-        listed = given or listed_classes(getattr(self.model, '_dataset_meta', None))
-        names = listed or range(count or 0)
+        meta = getattr(self.model, '_dataset_meta', None)
+        names = given or names_or_numbers(meta, count or 0)
         if count is not None and len(names) != count:
             raise ValueError(
                 f'the model has {count} classes but {len(names)} names are known '
