@@ -9,6 +9,7 @@ import weakref
 import pytest
 import torch
 from mmengine.logging import MMLogger
+from mmengine.model import BaseModel
 from mmpretrain.registry import MODELS
 from mmpretrain.structures import DataSample
 
@@ -162,17 +163,22 @@ def test_models_are_freed_at_once():
     assert known() is None
 
 
-def test_the_layer_table_is_resolved_and_logged_once(caplog):
-    model = build_model({'type': 'ShuffleMix'})
+def logged(caplog: pytest.LogCaptureFixture, model: BaseModel, steps: int) -> list[str]:
+    """Train and return the messages of MMEngine's log, which goes past pytest's."""
     optimizer = sgd(model)
     logger = MMLogger.get_current_instance()
     logger.addHandler(caplog.handler)
     try:
-        for _ in range(3):
+        for _ in range(steps):
             model.train_step(batch(), optimizer)
     finally:
         logger.removeHandler(caplog.handler)
-    tables = [r.getMessage() for r in caplog.records if 'Mixed layers' in r.getMessage()]
+    return [record.getMessage() for record in caplog.records]
+
+
+def test_the_layer_table_is_resolved_and_logged_once(caplog):
+    model = build_model({'type': 'ShuffleMix'})
+    tables = [text for text in logged(caplog, model, 3) if 'Mixed layers' in text]
     assert len(tables) == 1
     assert 'input (3 channels, axis 1)' in tables[0]
     assert 'backbone.layer4 (64 channels, axis 1)' in tables[0]
@@ -188,15 +194,7 @@ def test_soft_targets_for_a_loss_of_hard_ones_are_warned_about_once(caplog, thre
         'loss': {'type': 'AsymmetricLoss'},
     }
     model = MODELS.build(config).train()
-    optimizer = sgd(model)
-    logger = MMLogger.get_current_instance()
-    logger.addHandler(caplog.handler)
-    try:
-        for _ in range(3):
-            model.train_step(batch(), optimizer)
-    finally:
-        logger.removeHandler(caplog.handler)
-    found = [r for r in caplog.records if 'set label_threshold' in r.getMessage()]
+    found = [text for text in logged(caplog, model, 3) if 'set label_threshold' in text]
     assert len(found) == warnings
 
 

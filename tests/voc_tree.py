@@ -1,4 +1,4 @@
-"""Small VOC trees for tests."""
+"""Small VOC trees for tests, and small jobs on them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,20 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image
+
+SMALL_VOC_JOB = (
+    'model.backbone.depth=18',
+    'model.backbone.stem_channels=8',
+    'model.backbone.base_channels=8',
+    'model.backbone.init_cfg=None',
+    'model.head.in_channels=64',
+    'train_dataloader.dataset.pipeline.1.size=64',
+    'train_dataloader.batch_size=2',
+    'val_dataloader.dataset.pipeline.1.scale=(64,64)',
+    'test_dataloader.dataset.pipeline.1.scale=(64,64)',
+    *(f'{name}_dataloader.num_workers=0' for name in ('train', 'val', 'test')),
+)
+"""Settings that make a job of ML-GCN on VOC small."""
 
 
 def write_voc_tree(

@@ -97,9 +97,8 @@ class MultiLabelReport(BaseMetric):
         """Keep the scores and labels of a batch."""
         for sample in data_samples:
             where = sample.get('img_path') or f'sample {len(self.results)}'
-            names = names_or_numbers(
-                self.dataset_meta, torch.as_tensor(sample['pred_score']).numel()
-            )
+            num_scores = torch.as_tensor(sample['pred_score']).numel()
+            names = names_or_numbers(self.dataset_meta, num_scores)
             self.results.append(read_sample(sample, where, names))
 
     def compute_metrics(self, results: list[SampleCells]) -> dict[str, float]:

@@ -15,7 +15,7 @@ from mmshufflemix.label_graph import load_label_graph
 from tests.integration.recording import recorded_mixing
 from tests.tiny_job import ROOT
 from tests.tool_runner import run_processes, run_tool
-from tests.voc_tree import write_voc_tree
+from tests.voc_tree import SMALL_VOC_JOB, write_voc_tree
 
 CONFIG = ROOT / 'configs' / 'voc07' / 'mlgcn_shufflemix.py'
 # The second item of an object: difficult, or None where the tag is missing.
@@ -31,19 +31,9 @@ IMAGES: dict[str, list[tuple[str, bool | None]]] = {
 TRAIN = list(IMAGES)[:6]
 COUNTS = {'aeroplane': 1, 'bus': 1, 'car': 1, 'chair': 1, 'diningtable': 1, 'dog': 1, 'horse': 1}
 SMALL = [
-    'model.backbone.depth=18',
-    'model.backbone.stem_channels=8',
-    'model.backbone.base_channels=8',
-    'model.backbone.init_cfg=None',
-    'model.head.in_channels=64',
-    'train_dataloader.dataset.pipeline.1.size=64',
-    'train_dataloader.batch_size=2',
-    *(
-        f'{name}_dataloader.{option}'
-        for name in ('val', 'test')
-        for option in ('dataset.pipeline.1.scale=(64,64)', 'batch_size=4')
-    ),
-    *(f'{name}_dataloader.num_workers=0' for name in ('train', 'val', 'test')),
+    *SMALL_VOC_JOB,
+    'val_dataloader.batch_size=4',
+    'test_dataloader.batch_size=4',
     'default_hooks.logger.interval=1',
     'default_hooks.checkpoint.max_keep_ckpts=-1',
     'train_cfg.max_epochs=2',

@@ -14,25 +14,12 @@ from mmshufflemix.checkpoint_schemes import use_safe_loading
 from tests.test_inference.models import write_model, write_pictures
 from tests.tiny_job import ROOT
 from tests.tool_runner import call_tool, fail_tool, run_tool
-from tests.voc_tree import write_voc_tree
+from tests.voc_tree import SMALL_VOC_JOB, write_voc_tree
 
 CONFIG = ROOT / 'configs' / 'voc07' / 'mlgcn_shufflemix.py'
 OBJECTS = [['dog', 'person'], ['person', 'chair'], ['car'], ['cat'], ['aeroplane', 'car'], ['dog']]
 IMAGES = {f'00000{i}': [(name, False) for name in names] for i, names in enumerate(OBJECTS)}
-SMALL = [
-    'model.backbone.depth=18',
-    'model.backbone.stem_channels=8',
-    'model.backbone.base_channels=8',
-    'model.backbone.init_cfg=None',
-    'model.head.in_channels=64',
-    'train_dataloader.dataset.pipeline.1.size=64',
-    'train_dataloader.batch_size=2',
-    'val_dataloader.dataset.pipeline.1.scale=(64,64)',
-    'test_dataloader.dataset.pipeline.1.scale=(64,64)',
-    'test_dataloader.batch_size=3',
-    *(f'{name}_dataloader.num_workers=0' for name in ('train', 'val', 'test')),
-    'train_cfg.max_epochs=1',
-]
+SMALL = [*SMALL_VOC_JOB, 'test_dataloader.batch_size=3', 'train_cfg.max_epochs=1']
 
 
 def test_from_training_to_labels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
