@@ -19,6 +19,7 @@ from mmpretrain.registry import DATASETS, MODELS, OPTIM_WRAPPERS, OPTIMIZERS
 from mmshufflemix.checkpoint import checkpoints_there
 from mmshufflemix.near_names import type_meant
 from mmshufflemix.option_names import merge_options
+from mmshufflemix.wrapped_datasets import loader_datasets
 
 __all__ = [
     'check_amp',
@@ -162,7 +163,7 @@ def check_task(cfg: Config) -> None:
     """
     head = head_class(cfg)
     for name in _LOADERS:
-        for dataset in _datasets((cfg.get(name) or {}).get('dataset')):
+        for dataset in loader_datasets(cfg, name):
             dataset_class = lookup(DATASETS, dataset.get('type'))
             if not dataset_class or not head:
                 continue
@@ -243,7 +244,7 @@ def download_hint(cfg: Config) -> str:
     """Say which data sets of a config can be downloaded, from where and into which folder."""
     found: list[str] = []
     for name in _LOADERS:
-        for dataset in _datasets((cfg.get(name) or {}).get('dataset')):
+        for dataset in loader_datasets(cfg, name):
             dataset_class = lookup(DATASETS, dataset.get('type'))
             address = getattr(dataset_class, 'url', getattr(dataset_class, 'url_prefix', None))
             if address:
@@ -252,16 +253,6 @@ def download_hint(cfg: Config) -> str:
                 if hint not in found:
                     found.append(hint)
     return '; '.join(found)
-
-
-def _datasets(dataset: Any) -> Iterator[dict[str, Any]]:
-    """Walk through a data set config and the wrapped ones in it."""
-    if not isinstance(dataset, dict):
-        return
-    yield dataset
-    inner = dataset.get('datasets') or [dataset.get('dataset')]
-    for item in inner if isinstance(inner, list | tuple) else [inner]:
-        yield from _datasets(item)
 
 
 def head_class(cfg: Config) -> Any:

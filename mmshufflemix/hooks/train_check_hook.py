@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from mmengine import dist
-from mmengine.dataset import ConcatDataset, RepeatDataset
 from mmengine.hooks import Hook
 from mmengine.model import BaseTTAModel, is_model_wrapper
 from mmengine.runner import Runner
@@ -15,6 +14,7 @@ from mmpretrain.models.heads import MultiLabelClsHead
 from mmpretrain.registry import HOOKS
 
 from mmshufflemix.class_names import dataset_classes
+from mmshufflemix.wrapped_datasets import dataset_parts
 
 __all__ = ['TrainCheckHook', 'check_batches', 'check_topk', 'without_wrappers']
 
@@ -131,7 +131,13 @@ def _ends_with_one_image(loader: Any) -> bool:
 def _check_labels(dataset: Any, num_classes: int) -> None:
     """Refuse labels that MMPretrain's data sets let through as other targets than were meant."""
     labelled = unlabelled = 0
-    for info in _infos(dataset):
+    infos = (
+        part.get_data_info(index)
+        for part in dataset_parts(dataset)
+        if hasattr(part, 'get_data_info')
+        for index in range(len(part))
+    )
+    for info in infos:
         if info.get('gt_label') is None:
             return
         ids = np.atleast_1d(info['gt_label'])
@@ -154,17 +160,6 @@ def _check_labels(dataset: Any, num_classes: int) -> None:
             'its own, name them with metainfo=dict(classes=(...)), since unknown ones may have '
             'been left out.'
         )
-
-
-def _infos(dataset: Any) -> Iterator[dict[str, Any]]:
-    """Walk through what the annotations say, once where a wrapper repeats it."""
-    if isinstance(dataset, RepeatDataset):
-        yield from _infos(dataset.dataset)
-    elif isinstance(dataset, ConcatDataset):
-        for part in dataset.datasets:
-            yield from _infos(part)
-    elif hasattr(dataset, 'get_data_info'):
-        yield from (dataset.get_data_info(index) for index in range(len(dataset)))
 
 
 def _check_order(train: Sequence[str], val: Sequence[str]) -> None:

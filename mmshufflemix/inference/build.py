@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -25,6 +25,7 @@ from mmshufflemix.prepare import (
     read_config,
 )
 from mmshufflemix.trained_config import warn_of_other_preprocessing
+from mmshufflemix.wrapped_datasets import loader_datasets
 
 __all__ = ['build_model', 'config_classes', 'is_loader', 'test_dataset']
 
@@ -79,7 +80,7 @@ def test_dataset(cfg: Config) -> ConfigDict:
     Raises:
         ValueError: If there is none.
     """
-    for dataset in _walk((cfg.get('test_dataloader') or {}).get('dataset')):
+    for dataset in loader_datasets(cfg, 'test_dataloader'):
         if dataset.get('pipeline') is not None:
             return dataset
     raise ValueError(
@@ -120,12 +121,3 @@ def _load_weights(model: BaseModel, checkpoint: Any) -> None:
     check_weights({'state_dict': {name: weights[name] for name in known}})
     check_fit(model, weights)
     model.load_state_dict(weights, strict=False)
-
-
-def _walk(dataset: Any) -> Iterator[ConfigDict]:
-    """Walk through a data set config and the wrapped ones in it."""
-    if isinstance(dataset, dict):
-        yield dataset
-        inner = dataset.get('datasets') or [dataset.get('dataset')]
-        for item in inner if isinstance(inner, list | tuple) else [inner]:
-            yield from _walk(item)

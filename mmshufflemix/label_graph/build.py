@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from mmengine.dataset import ClassBalancedDataset, ConcatDataset, RepeatDataset
 from mmpretrain.datasets import VOC
 
 from mmshufflemix.class_names import require_classes
@@ -17,6 +16,7 @@ from mmshufflemix.label_graph.file import LabelGraph, load_label_graph, save_lab
 from mmshufflemix.label_graph.statistics import count_labels
 from mmshufflemix.label_graph.word_vectors import name_vectors, read_word_vectors, words_of
 from mmshufflemix.text import some
+from mmshufflemix.wrapped_datasets import dataset_parts
 
 __all__ = [
     'build_label_graph',
@@ -41,19 +41,14 @@ def label_lists(dataset: Any) -> Iterator[list[int]]:
         TypeError: If the dataset is of another kind.
         ValueError: If it has one label an image, or none.
     """
-    if isinstance(dataset, RepeatDataset | ClassBalancedDataset):
-        yield from label_lists(dataset.dataset)
-    elif isinstance(dataset, ConcatDataset):
-        for part in dataset.datasets:
-            yield from label_lists(part)
-    elif not hasattr(dataset, 'get_data_info') and not hasattr(dataset, 'get_cat_ids'):
-        raise TypeError(
-            f'the dataset {type(dataset).__name__} does not tell the classes of its images; '
-            'expected a multi-label dataset of MMPretrain, or one with get_cat_ids(index)'
-        )
-    else:
-        for index in range(len(dataset)):
-            yield _labels_of(dataset, index)
+    for part in dataset_parts(dataset):
+        if not hasattr(part, 'get_data_info') and not hasattr(part, 'get_cat_ids'):
+            raise TypeError(
+                f'the dataset {type(part).__name__} does not tell the classes of its images; '
+                'expected a multi-label dataset of MMPretrain, or one with get_cat_ids(index)'
+            )
+        for index in range(len(part)):
+            yield _labels_of(part, index)
 
 
 def graph_classes(dataset: Any) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from mmengine.config import Config
@@ -15,8 +15,9 @@ from mmshufflemix.report.history import main_measure
 from mmshufflemix.report.run import Run
 from mmshufflemix.report.text import call_text, count, duration, number
 from mmshufflemix.text import printable
+from mmshufflemix.wrapped_datasets import loader_datasets
 
-__all__ = ['data_folders', 'run_facts', 'save_best', 'walk_datasets']
+__all__ = ['data_folders', 'run_facts', 'save_best']
 
 _LENGTH = {'epoch': 'max_epochs', 'iteration': 'max_iters'}
 
@@ -53,24 +54,13 @@ def save_best(config: Config) -> str | None:
 def data_folders(config: Config) -> list[str]:
     """Return the folders of the test set's pictures."""
     found = []
-    for dataset in walk_datasets(config, 'test_dataloader'):
+    for dataset in loader_datasets(config, 'test_dataloader'):
         prefix = dataset.get('data_prefix')
         prefixes = list(prefix.values()) if isinstance(prefix, Mapping) else [prefix]
         roots = [dataset.get('data_root')]
         # A prefix counts from the root, so that without one it is the folder itself.
         found += [folder for folder in (roots if roots[0] else prefixes) if folder]
     return list(dict.fromkeys(str(folder) for folder in found))
-
-
-def walk_datasets(config: Config, loader: str) -> Iterator[Mapping[str, Any]]:
-    """Walk through the data sets of a loader, the wrapped ones too."""
-    waiting = [(config.get(loader) or {}).get('dataset')]
-    while waiting:
-        dataset = waiting.pop()
-        if isinstance(dataset, Mapping):
-            yield dataset
-            inner = dataset.get('datasets') or [dataset.get('dataset')]
-            waiting += inner if isinstance(inner, list | tuple) else [inner]
 
 
 def _state(run: Run) -> str:
@@ -110,7 +100,7 @@ def _augments(config: Config) -> str:
 
 def _dataset(config: Config, loader: str) -> str:
     texts = []
-    for dataset in walk_datasets(config, loader):
+    for dataset in loader_datasets(config, loader):
         keys = ('type', 'data_root', 'data_prefix', 'split', 'ann_file', 'fraction', 'indices')
         texts.append(call_text({key: dataset[key] for key in keys if dataset.get(key)}))
     batch = (config.get(loader) or {}).get('batch_size')

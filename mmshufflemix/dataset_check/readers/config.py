@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
 
 import numpy as np
 from mmengine.config import Config
-from mmengine.dataset import ClassBalancedDataset, ConcatDataset, RepeatDataset
 from mmpretrain.registry import DATASETS
 
 from mmshufflemix.class_names import dataset_classes
@@ -18,6 +17,7 @@ from mmshufflemix.dataset_check.findings import Fault
 from mmshufflemix.dataset_check.readers.labels import check_ids
 from mmshufflemix.dataset_check.rows import DataSet, Row, Split
 from mmshufflemix.datasets.checked_multi_label import find_missing
+from mmshufflemix.wrapped_datasets import dataset_parts
 
 __all__ = ['read_config_splits', 'read_dataset']
 
@@ -73,7 +73,13 @@ def read_dataset(name: str, dataset: Any) -> Split:
         TypeError: If a part of it cannot say what its rows are.
         ValueError: If labels are not class ids.
     """
-    parts = list(_parts(dataset))
+    parts = list(dataset_parts(dataset))
+    for part in parts:
+        if not hasattr(part, 'get_data_info'):
+            raise TypeError(
+                f'the dataset {type(part).__name__} does not tell its pictures and labels; '
+                'expected one of MMEngine with get_data_info(index)'
+            )
     infos = [part.get_data_info(index) for part in parts for index in range(len(part))]
     given = [dataset_classes(part) for part in parts]
     labels = [_label_list(info.get('gt_label'), name) for info in infos]
@@ -112,22 +118,6 @@ def _row(split: Split, index: int, info: dict, ids: Sequence[int], root: str) ->
     difficult = info.get('gt_label_difficult')
     hard = tuple(map(int, difficult)) if difficult is not None else ()
     return Row(name, source, labels, hard, bool(notes))
-
-
-def _parts(dataset: Any) -> Iterator[Any]:
-    """Walk through what wrappers hold."""
-    if isinstance(dataset, RepeatDataset | ClassBalancedDataset):
-        yield from _parts(dataset.dataset)
-    elif isinstance(dataset, ConcatDataset):
-        for part in dataset.datasets:
-            yield from _parts(part)
-    elif hasattr(dataset, 'get_data_info'):
-        yield dataset
-    else:
-        raise TypeError(
-            f'the dataset {type(dataset).__name__} does not tell its pictures and labels; expected '
-            'one of MMEngine with get_data_info(index)'
-        )
 
 
 def _label_list(value: Any, split: str) -> list[int]:
