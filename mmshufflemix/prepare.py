@@ -19,6 +19,7 @@ from mmpretrain.registry import DATASETS, MODELS, OPTIM_WRAPPERS, OPTIMIZERS
 from mmshufflemix.checkpoint import checkpoints_there
 from mmshufflemix.near_names import type_meant
 from mmshufflemix.option_names import merge_options
+from mmshufflemix.setting_kinds import check_kinds
 from mmshufflemix.wrapped_datasets import loader_datasets
 
 __all__ = [
@@ -72,6 +73,7 @@ def prepare_config(cfg: Config) -> Config:
     Raises:
         ValueError: With one sentence that names the setting and the fix.
     """
+    check_kinds(cfg)
     cfg = merge_preprocessors(cfg)
     check_augments(cfg)
     check_task(cfg)

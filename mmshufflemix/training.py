@@ -8,7 +8,7 @@ from pathlib import Path
 from mmengine.config import Config
 
 from mmshufflemix.checkpoint import latest_checkpoint
-from mmshufflemix.first_process import is_first_process
+from mmshufflemix.first_process import check_launched, is_first_process
 from mmshufflemix.hooks.class_check_hook import ClassCheckHook
 from mmshufflemix.hooks.pos_weight_hook import PosWeightHook
 from mmshufflemix.hooks.resume_check_hook import ResumeCheckHook
@@ -23,6 +23,7 @@ from mmshufflemix.launch import (
 )
 from mmshufflemix.option_names import merge_options
 from mmshufflemix.prepare import drop_pretrained
+from mmshufflemix.setting_kinds import check_kinds
 
 __all__ = ['earlier_run', 'merge_train_args', 'run_training']
 
@@ -31,7 +32,7 @@ def merge_train_args(cfg: Config, args: argparse.Namespace) -> Config:
     """Write the arguments of tools/train.py into the config, in place.
 
     Raises:
-        ValueError: If the config lacks what an argument needs.
+        ValueError: If the config lacks what an argument needs, or has settings of a wrong kind.
     """
     cfg.launcher = args.launcher
     set_work_dir(cfg, args)
@@ -49,6 +50,8 @@ def merge_train_args(cfg: Config, args: argparse.Namespace) -> Config:
         cfg.auto_scale_lr.enable = True
     merge_options(cfg, args.cfg_options)
     check_work_dir(cfg)
+    check_kinds(cfg)
+    check_launched(cfg.launcher)
     for name in ('train_dataloader', 'val_dataloader', 'test_dataloader'):
         set_loader_defaults(
             cfg,

@@ -1,4 +1,4 @@
-"""Train a model from a config, with the hooks that make a resumed run equal one without the stop.
+"""Train a model from a config, with the hooks that make epoch-based training resume exactly.
 
 Hooks for this that the config lacks are added and logged.
 """
