@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from mmengine.config import Config
@@ -21,7 +21,7 @@ __all__ = ['check_names', 'merge_options', 'unknown_names']
 # What MMEngine, MMPretrain and this package read beside the arguments of the Runner.
 _TOP_LEVEL = {
     *('activation_checkpointing', 'compile', 'custom_imports', 'efficient_conv_bn_eval'),
-    *('find_unused_parameters', 'model_wrapper_cfg', 'runner_type', 'sync_bn'),
+    *('find_unused_parameters', 'model_wrapper_cfg', 'runner_type', 'strategy', 'sync_bn'),
     *('tta_model', 'tta_pipeline'),
 }
 # Dicts of which all other names are ignored without a word.
@@ -30,9 +30,11 @@ _READ_IN = {
     'auto_scale_lr': {'base_batch_size', 'enable'},
 }
 _AUGMENTS = {'augments', 'probs'}
+# MMEngine takes it as a word of its own: the rest replaces what was there.
+_DELETE = '_delete_'
 # What is taken out of a dict before an object is built of the rest.
 _BUILDER_NAMES = {
-    *('type', '_delete_', '_scope_', 'priority', 'constructor', 'paramwise_cfg'),
+    *('type', '_scope_', 'priority', 'constructor', 'paramwise_cfg'),
     *('convert_to_iter_based', 'epoch_length', 'layer', 'magnitude_key', 'override'),
 }
 _REGISTRIES = [value for name, value in vars(registry).items() if name.isupper()]
@@ -58,8 +60,10 @@ def merge_options(cfg: Config, options: Mapping[str, Any] | None) -> None:
         print_log(f'{sentence}.', logger='current', level=logging.WARNING)
 
 
-def check_names(cfg: Config, names: Iterable[str]) -> None:
+def check_names(cfg: Config, names: Collection[str]) -> None:
     """Refuse names that would change nothing, or lead into a list without a number.
+
+    A list that is replaced by a dict, with ``_delete_=True`` beside its names, needs no number.
 
     Args:
         cfg: The settings without the options.
@@ -69,10 +73,13 @@ def check_names(cfg: Config, names: Iterable[str]) -> None:
         ValueError: In one sentence with the way out.
     """
     config = cfg.to_dict()
+    replaced = {place for place, _, last in (n.rpartition('.') for n in names) if last == _DELETE}
     for name in names:
         value: Any = config
         parts = name.split('.')
         for depth, part in enumerate(parts):
+            if '.'.join(parts[:depth]) in replaced:
+                break
             if isinstance(value, list | tuple) and not part.isdigit():
                 first = '.'.join([*parts[:depth], '0', *parts[depth:]])
                 raise ValueError(
@@ -105,7 +112,7 @@ def unknown_names(
         old: Any = before
         new: Any = after
         for depth, part in enumerate(parts):
-            known = isinstance(old, dict) and part in old
+            known = part == _DELETE or (isinstance(old, dict) and part in old)
             accepted = None if known else _accepted(parts[:depth], new, after)
             if accepted is not None and part not in accepted:
                 yield _sentence(name, depth, accepted | set(old if isinstance(old, dict) else ()))

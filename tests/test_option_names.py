@@ -78,6 +78,8 @@ def test_without_a_near_name_none_is_given(config: Path):
         {'param_scheduler.convert_to_iter_based': True, 'param_scheduler.begin': 1},
         {'custom_hooks.0.priority': 'LOW', 'val_evaluator.prefix': 'a'},
         {'model.head.type': 'NoSuchHead', 'model.head.whatever': 1},
+        {'runner_type': 'FlexibleRunner', 'strategy.type': 'DDPStrategy'},
+        {'env_cfg._delete_': True, 'model.train_cfg._delete_': True, 'val_cfg._delete_': True},
     ],
 )
 def test_new_names_that_something_reads(config: Path, options: dict[str, Any]):
@@ -162,3 +164,11 @@ def test_a_name_that_leads_into_a_list_needs_a_number(config: Path):
         merge_options(
             Config({'custom_hooks': [{'type': 'EMAHook'}]}), {'custom_hooks.priority': 'LOW'}
         )
+
+
+@pytest.mark.parametrize('place', ['param_scheduler', 'a.b'])
+def test_a_dict_in_place_of_a_list_needs_no_number(place: str):
+    content = [{'type': 'LinearLR'}, {'type': 'StepLR'}]
+    cfg = Config({'param_scheduler': content, 'a': {'b': content}})
+    merge_options(cfg, {f'{place}.type': 'PolyLR', f'{place}._delete_': True})
+    assert (cfg.a.b if '.' in place else cfg.param_scheduler) == {'type': 'PolyLR'}

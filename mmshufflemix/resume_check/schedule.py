@@ -64,7 +64,8 @@ def schedule_warnings(
             yield from _changed_length(old, new)
     longer = now.epochs > before.epochs or (same_epoch and now.iters > before.iters)
     if longer and len(compared) == len(current):
-        yield from _after_the_end([new for new in current if new.param_name == 'lr'], now)
+        rates = [new for new in current if new.param_name == 'lr']
+        yield from _after_the_end(rates, before, now)
 
 
 def check_cycles(schedules: Iterable[_ParamScheduler], run: RunLength) -> None:
@@ -75,9 +76,10 @@ def check_cycles(schedules: Iterable[_ParamScheduler], run: RunLength) -> None:
     """
     for schedule in schedules:
         total: Any = getattr(schedule, 'total_steps', None)
-        needed = min(schedule.end, _length(run, schedule)) - schedule.begin
-        # MMEngine lets one more pass.
-        if isinstance(total, int) and needed > total + 1:
+        length = _length(run, schedule)
+        needed = min(schedule.end, length) - schedule.begin
+        # MMEngine lets one more pass, but takes one more where the schedule goes on after the run.
+        if isinstance(total, int) and needed + (schedule.end > length) > total + 1:
             unit = 'epochs' if schedule.by_epoch else 'iterations'
             raise ValueError(
                 f'{type(schedule).__name__} in param_scheduler has total_steps for {total} {unit} '
@@ -135,7 +137,9 @@ def _reached(old: State) -> str:
     return f' ({old.get("param_name", "value")} {max(values):.2g})'
 
 
-def _after_the_end(schedules: Sequence[_ParamScheduler], now: RunLength) -> Iterator[str]:
+def _after_the_end(
+    schedules: Sequence[_ParamScheduler], before: RunLength, now: RunLength
+) -> Iterator[str]:
     """What is left of a run that has become longer than its schedules."""
     for new in schedules:
         top = new.begin + getattr(new, 'T_max', new.end)
@@ -145,7 +149,9 @@ def _after_the_end(schedules: Sequence[_ParamScheduler], now: RunLength) -> Iter
                 'and rises again in what the run has become longer; set its T_max and end'
             )
             return
-    if schedules and all(new.end < _length(now, new) for new in schedules):
+    # A rate that stayed the same at the end of the shorter run, too, is meant to.
+    planned = any(new.end >= _length(before, new) for new in schedules)
+    if planned and all(new.end < _length(now, new) for new in schedules):
         last = schedules[-1]
         yield (
             f'the run now goes to {_place(last, _length(now, last))}, but its last learning rate '

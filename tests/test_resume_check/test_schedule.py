@@ -129,6 +129,12 @@ def test_a_run_longer_than_its_schedules(new: _ParamScheduler, part: str) -> Non
     assert part in sentence
 
 
+@pytest.mark.parametrize('settings', [{'end': 3}, {'end': 11, 'by_epoch': False}])
+def test_a_rate_that_stayed_the_same_before_the_end_is_meant_to(settings: dict[str, Any]) -> None:
+    warm_up = build(LinearLR, **settings)
+    assert warnings(warm_up, warm_up, SHORT, LONG) == []
+
+
 def test_one_schedule_that_reaches_the_end_is_enough() -> None:
     both = [build(LinearLR, end=2), build(StepLR, step_size=3, begin=2)]
     states = [schedule.state_dict() for schedule in both]
@@ -152,7 +158,7 @@ def test_another_kind() -> None:
 
 
 @pytest.mark.parametrize('by_epoch', [True, False])
-@pytest.mark.parametrize('place', [{}, {'begin': 2}, {'end': 7}, {'begin': 1, 'end': 9}])
+@pytest.mark.parametrize('place', [{'end': 8}, {'begin': 2}, {'end': 7}, {'begin': 1, 'end': 9}])
 def test_a_cycle_is_too_short_where_mmengine_would_stop(
     place: dict[str, int], by_epoch: bool
 ) -> None:
@@ -161,7 +167,7 @@ def test_a_cycle_is_too_short_where_mmengine_would_stop(
     for total in range(2, 12):
         schedule = build(OneCycleLR, eta_max=1.0, total_steps=total, by_epoch=by_epoch, **place)
         try:
-            for _ in range(length - 1):
+            for _ in range(length):
                 schedule.optimizer.step()
                 schedule.step()
         except ValueError:
