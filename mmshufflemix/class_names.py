@@ -41,7 +41,9 @@ def check_class_names(classes: Any) -> tuple[str, ...]:
 
 def listed_classes(metainfo: Mapping[str, Any] | None) -> tuple[str, ...]:
     """Return the class names in the metadata of a data set; none where it names none."""
-    return tuple((metainfo or {}).get('classes') or ())
+    classes = (metainfo or {}).get('classes')
+    # An array has no truth value.
+    return () if classes is None else tuple(classes)
 
 
 def names_or_numbers(metainfo: Mapping[str, Any] | None, count: int) -> tuple[str, ...]:

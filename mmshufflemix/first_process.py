@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 
 __all__ = ['check_launched', 'is_first_process', 'wait_for_first_task']
 
 _RANKS = {'pytorch': 'RANK', 'slurm': 'SLURM_PROCID', 'mpi': 'OMPI_COMM_WORLD_RANK'}
+# Words of a command line: wrong options are told before they have all been read.
+_BY_SLURM = {'slurm', '--launcher=slurm'}
 _PATIENCE = 10.0
 """Seconds that another task has to find the same mistake."""
 
@@ -43,7 +46,7 @@ def wait_for_first_task() -> None:
     """Give the first task of Slurm time to print the mistake that this one would print, too.
 
     tools/launch_common.sh lets srun end all tasks once one has failed. A mistake that only this
-    task sees is printed after the wait.
+    task sees is printed after the wait. A task without ``--launcher slurm`` is a run of its own.
     """
-    if not is_first_process('slurm'):
+    if _BY_SLURM.intersection(sys.argv) and not is_first_process('slurm'):
         time.sleep(_PATIENCE)

@@ -21,6 +21,9 @@ __all__ = ['StopHook', 'stoppable', 'way_on']
 _PATIENCE = 1.0
 """Seconds between the signals of two processes of one run, at most."""
 
+# A shell starts what a script puts into the background like this.
+_TOLD_TO_GO_ON = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
 
 class StopHook(Hook):
     """Ends a training in which Ctrl-C went unheard.
@@ -52,13 +55,17 @@ class StopHook(Hook):
 def stoppable(work_dir: str | Path) -> Iterator[StopHook]:
     """Let Ctrl-C in the block end it with a sentence, on the first of several processes.
 
+    A process that was started not to listen to it, such as one in the background of a script, and
+    a thread go on.
+
     Yields:
         A hook for the runner in the block.
 
     Raises:
         KeyboardInterrupt: With that sentence as its text.
     """
-    hook, here = StopHook(), threading.current_thread() is threading.main_thread()
+    hook = StopHook()
+    here = threading.current_thread() is threading.main_thread() and not _TOLD_TO_GO_ON
     before = signal.signal(signal.SIGINT, hook.press) if here else None
     try:
         yield hook

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from mmengine.dataset import BaseDataset, RepeatDataset
 
@@ -42,8 +43,9 @@ def test_metadata_may_name_no_classes(metainfo: Any) -> None:
     assert listed_classes(metainfo) == ()
 
 
-def test_listed_classes_keep_their_order() -> None:
-    assert listed_classes({'classes': ['dog', 'cat'], 'task': 'pets'}) == ('dog', 'cat')
+@pytest.mark.parametrize('kind', [list, tuple, np.array])
+def test_listed_classes_keep_their_order(kind: Any) -> None:
+    assert listed_classes({'classes': kind(['dog', 'cat']), 'task': 'pets'}) == ('dog', 'cat')
 
 
 def test_classes_without_names_are_numbered() -> None:

@@ -62,9 +62,19 @@ def wrong_option() -> None:
 
 
 @pytest.mark.parametrize('main', [wrong_value, wrong_option])
-@pytest.mark.parametrize(('rank', 'waits'), [('0', []), ('3', [10.0])])
+@pytest.mark.parametrize(
+    ('rank', 'options', 'waits'),
+    [
+        ('0', ['--launcher=slurm'], []),
+        ('3', ['--launcher=slurm'], [10.0]),
+        ('3', ['--launcher', 'slurm'], [10.0]),
+        # A run of its own, in a job of several.
+        ('3', ['--launcher', 'none'], []),
+    ],
+)
 def test_a_mistake_of_another_task_is_told_later(
     rank: str,
+    options: list[str],
     waits: list[float],
     main: Callable[[], None],
     monkeypatch: pytest.MonkeyPatch,
@@ -80,7 +90,7 @@ def test_a_mistake_of_another_task_is_told_later(
     monkeypatch.setattr('mmshufflemix.cli.is_user_error', lambda error: True)
     monkeypatch.setattr('mmshufflemix.first_process.time.sleep', sleep)
     monkeypatch.setenv('SLURM_PROCID', rank)
-    monkeypatch.setattr('sys.argv', ['tool'])
+    monkeypatch.setattr('sys.argv', ['tool', *options])
     with pytest.raises(SystemExit):
         run_cli(main)
     assert slept == waits

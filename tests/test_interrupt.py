@@ -17,13 +17,16 @@ from mmshufflemix.cli import run_cli
 from mmshufflemix.interrupt import stoppable, way_on
 from tests.tiny_job import ROOT, write_job
 
-HANDLER = signal.getsignal(signal.SIGINT)
+HANDLER = signal.default_int_handler
 
 
 @pytest.fixture(autouse=True)
-def _handler():
+def _handler(monkeypatch: pytest.MonkeyPatch):
+    """Listen to Ctrl-C as at a terminal, also where the tests run in the background."""
+    monkeypatch.setattr('mmshufflemix.interrupt._TOLD_TO_GO_ON', False)
+    before = signal.signal(signal.SIGINT, HANDLER)
     yield
-    signal.signal(signal.SIGINT, HANDLER)
+    signal.signal(signal.SIGINT, before)
 
 
 def test_the_way_on(tmp_path: Path) -> None:
@@ -107,6 +110,20 @@ def test_the_handler_is_given_back(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match='x'), stoppable(tmp_path):
         raise ValueError('x')
     assert signal.getsignal(signal.SIGINT) is HANDLER
+
+
+def test_a_process_in_the_background_of_a_script_goes_on(tmp_path: Path) -> None:
+    script = tmp_path / 'script.py'
+    script.write_text(
+        'import os, signal\n'
+        'from mmshufflemix.interrupt import stoppable\n'
+        "with stoppable('.'):\n"
+        '    os.kill(os.getpid(), signal.SIGINT)\n'
+        "print('went on')\n"
+    )
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60)
+    assert done.stdout.endswith('went on\n')
 
 
 def stop(command: list[str], folder: Path) -> tuple[int, str]:
