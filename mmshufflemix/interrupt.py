@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import _weakrefset
 import signal
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from mmengine import dist
@@ -24,31 +27,47 @@ _PATIENCE = 1.0
 # A shell starts what a script puts into the background like this.
 _TOLD_TO_GO_ON = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
+# Python prints what is raised in them and goes on: they are called when an object is removed, or
+# around the start of a process.
+_DEAF_FUNCTIONS = {'__del__', '_removeHandlerRef', '_launch'}
+_DEAF_MODULES = {weakref.__file__, _weakrefset.__file__}
+
 
 class StopHook(Hook):
-    """Ends a training in which Ctrl-C went unheard.
+    """Ends a training by Ctrl-C: at once, or after the step where Python would drop the interrupt.
 
-    Python drops an interrupt that comes while an object is removed, for example the workers of a
-    data loader at the end of an epoch.
+    That is where an object is removed or a process is started, for example the workers of a data
+    loader at the ends of an epoch.
     """
 
     def __init__(self) -> None:
         self.pressed = False
 
-    def press(self, number: int, frame: Any) -> None:
+    def press(self, number: int, frame: FrameType | None) -> None:
         """Handle the signal, for ``signal.signal``.
 
         Raises:
-            KeyboardInterrupt: Always.
+            KeyboardInterrupt: Unless Python would drop it.
         """
         self.pressed = True
-        raise KeyboardInterrupt
+        if not _is_deaf(frame):
+            raise KeyboardInterrupt
 
     def _stop(self, runner: Runner, *args: Any, **kwargs: Any) -> None:
         if self.pressed:
             raise KeyboardInterrupt
 
     after_train_iter = after_val_iter = _stop
+
+
+def _is_deaf(frame: FrameType | None) -> bool:
+    """Tell whether Python would print an error of this place and go on."""
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name in _DEAF_FUNCTIONS or code.co_filename in _DEAF_MODULES:
+            return True
+        frame = frame.f_back
+    return False
 
 
 @contextmanager
