@@ -10,6 +10,8 @@ import threading
 from pathlib import Path
 from types import FrameType
 
+from mmshufflemix.first_process import is_first_process
+
 __all__ = ['begin_imports', 'end_imports']
 
 
@@ -40,6 +42,6 @@ def _is_tool(file: str | None) -> bool:
 def _stop(number: int, frame: FrameType | None) -> None:
     # Nothing has been done that has to be undone, and some modules catch all exceptions.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if all(os.environ.get(name, '0') == '0' for name in ('RANK', 'SLURM_PROCID')):
+    if is_first_process('pytorch') and is_first_process('slurm'):
         print('stopped before anything was done', file=sys.stderr, flush=True)
     os._exit(130)

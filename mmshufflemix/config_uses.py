@@ -17,10 +17,8 @@ __all__ = ['lines_of_use', 'sources']
 
 _HEAD = re.compile(r'^(\S.*\.(?:py|json|ya?ml))\n', re.MULTILINE)
 _IN_TEXT = re.compile(r'\{\{\s*_base_\.(\w+)')
-_SCOPES = (
-    *(ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp),
-    ast.GeneratorExp,
-)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_SCOPES = (ast.FunctionDef, ast.Lambda, *_COMPREHENSIONS)
 
 
 def lines_of_use(files: dict[Path, ast.Module], name: str) -> str:

@@ -21,7 +21,7 @@ from torch import distributed
 from mmshufflemix.config_dump import keep_own_config
 from mmshufflemix.files import check_folder
 from mmshufflemix.first_process import check_launched, is_first_process
-from mmshufflemix.option_types import SettingsAction
+from mmshufflemix.option_types import add_cfg_options
 from mmshufflemix.prepare import download_hint
 
 __all__ = [
@@ -44,12 +44,9 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--no-pin-memory', action='store_true', help='switch pin_memory off in all loaders'
     )
-    parser.add_argument(
-        '--cfg-options',
-        nargs='+',
-        action=SettingsAction,
-        metavar='KEY=VALUE',
-        help='change settings of the config, for example optim_wrapper.optimizer.lr=0.1 or '
+    add_cfg_options(
+        parser,
+        'change settings of the config, for example optim_wrapper.optimizer.lr=0.1 or '
         'key="[(a,b),(c,d)]" (quoted)',
     )
     parser.add_argument(

@@ -17,6 +17,7 @@ __all__ = [
     'PAIRS',
     'SEED',
     'SettingsAction',
+    'add_cfg_options',
     'available_device',
     'number',
     'whole_number',
@@ -111,3 +112,17 @@ class SettingsAction(DictAction):
             except ValueError as error:
                 raise argparse.ArgumentError(self, f'{name} {error}') from error
         setattr(namespace, self.dest, options)
+
+
+def add_cfg_options(
+    parser: argparse._ActionsContainer, text: str = 'change settings of the config'
+) -> None:
+    """Add ``--cfg-options``.
+
+    Args:
+        parser: Of a tool.
+        text: What ``--help`` says of it.
+    """
+    parser.add_argument(
+        '--cfg-options', nargs='+', action=SettingsAction, metavar='KEY=VALUE', help=text
+    )

@@ -16,7 +16,7 @@ from mmshufflemix.dataset_check import (
 from mmshufflemix.dataset_check.readers.config import read_config_splits
 from mmshufflemix.dataset_check.readers.folder import read_folder
 from mmshufflemix.files import check_writable, write_json
-from mmshufflemix.option_types import SettingsAction
+from mmshufflemix.option_types import add_cfg_options
 from mmshufflemix.prepare import read_config
 
 from mmpretrain.utils import register_all_modules
@@ -37,9 +37,7 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument(
         '--workers', type=int, default=1, metavar='N', help='threads that decode (default: 1)'
     )
-    parser.add_argument(
-        '--cfg-options', nargs='+', action=SettingsAction, help='change settings of the config'
-    )
+    add_cfg_options(parser)
     args = parser.parse_args()
     if args.workers < 1:
         parser.error(f'--workers must be at least 1, got {args.workers}')

@@ -6,7 +6,7 @@ import argparse
 
 from mmshufflemix.cli import new_parser, run_cli
 from mmshufflemix.export import export_model
-from mmshufflemix.option_types import SettingsAction
+from mmshufflemix.option_types import add_cfg_options
 from mmshufflemix.text import some
 
 
@@ -30,9 +30,7 @@ def parse_args() -> argparse.Namespace:
         help='lowest score of a label to note in the file, or a file of one for each class, as '
         'tools/tune_thresholds.py writes it (default: 0.5)',
     )
-    parser.add_argument(
-        '--cfg-options', nargs='+', action=SettingsAction, help='change settings of the config'
-    )
+    add_cfg_options(parser)
     args = parser.parse_args()
     if args.size is not None and len(args.size) > 2:
         parser.error(f'--size takes one or two numbers, got {len(args.size)}')

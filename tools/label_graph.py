@@ -12,7 +12,7 @@ from mmshufflemix.label_graph import (
     draw_label_graph,
     save_label_graph,
 )
-from mmshufflemix.option_types import SEED, SettingsAction
+from mmshufflemix.option_types import SEED, add_cfg_options
 from mmshufflemix.pictures import check_picture_file
 from mmshufflemix.prepare import read_config
 
@@ -42,9 +42,7 @@ def parse_args() -> argparse.Namespace:
         'the head has its own threshold (default: 0.4)',
     )
     parser.add_argument('--plot', help='picture of the graph to write (.png, .pdf, .svg)')
-    parser.add_argument(
-        '--cfg-options', nargs='+', action=SettingsAction, help='override settings of the config'
-    )
+    add_cfg_options(parser, 'override settings of the config')
     return parser.parse_args()
 
 

@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 
 from mmshufflemix.cli import new_parser, run_cli
-from mmshufflemix.option_types import SettingsAction
+from mmshufflemix.option_types import add_cfg_options
 from mmshufflemix.reproduce import (
     TABLES,
     check_options,
@@ -47,8 +47,9 @@ def parse_args() -> argparse.Namespace:
         action='store_true',
         help='move runs with other settings aside first',
     )
-    cfg_help = 'change settings of all configs; all runs of a table must have the same'
-    add('--cfg-options', nargs='+', action=SettingsAction, metavar='KEY=VALUE', help=cfg_help)
+    add_cfg_options(
+        parser, 'change settings of all configs; all runs of a table must have the same'
+    )
     return parser.parse_args()
 
 

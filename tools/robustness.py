@@ -10,7 +10,7 @@ from mmshufflemix.benchmark import describe_machine
 from mmshufflemix.cli import new_parser, run_cli
 from mmshufflemix.files import check_writable, write_json
 from mmshufflemix.launch import set_loader_defaults, set_work_dir
-from mmshufflemix.option_types import SettingsAction
+from mmshufflemix.option_types import add_cfg_options
 from mmshufflemix.pictures import check_picture_file
 from mmshufflemix.prepare import prepare_config, read_config
 from mmshufflemix.robustness import (
@@ -45,7 +45,7 @@ def parse_args() -> argparse.Namespace:
     add('--labels', nargs='+', help='names in the legend, all different (default: of the files)')
     add('--memory', type=float, default=2, help='GiB of pictures to keep decoded (default: 2)')
     add('--work-dir', help="for logs (default: the config's work_dir, or work_dirs/<config name>)")
-    add('--cfg-options', nargs='+', action=SettingsAction, help='change settings of the config')
+    add_cfg_options(parser)
     args = parser.parse_args()
     if args.draw is None and args.checkpoint is None:
         parser.error('give a config and a checkpoint, or --draw with --plot')

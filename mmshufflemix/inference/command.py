@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from mmshufflemix.inference.sources import find_pictures
-from mmshufflemix.option_types import SettingsAction
+from mmshufflemix.option_types import add_cfg_options
 from mmshufflemix.text import some
 
 __all__ = ['add_inference_arguments', 'require_all', 'require_pictures']
@@ -27,9 +27,7 @@ def add_inference_arguments(parser: argparse.ArgumentParser) -> None:
         'tools/tune_thresholds.py writes it (default: 0.5)',
     )
     parser.add_argument('--device', help='such as cpu or cuda:1 (default: a GPU if there is one)')
-    parser.add_argument(
-        '--cfg-options', nargs='+', action=SettingsAction, help='change settings of the config'
-    )
+    add_cfg_options(parser)
 
 
 def require_pictures(images: Sequence[str]) -> list[str]:

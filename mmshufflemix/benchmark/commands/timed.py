@@ -12,7 +12,7 @@ from mmengine.config import Config
 
 from mmshufflemix.benchmark.timed_training import train_within
 from mmshufflemix.files import check_folder
-from mmshufflemix.option_types import SettingsAction, number, whole_number
+from mmshufflemix.option_types import add_cfg_options, number, whole_number
 from mmshufflemix.prepare import read_config
 from mmshufflemix.reproduce.settings import total_epochs
 
@@ -32,13 +32,7 @@ def add_command(commands: argparse._SubParsersAction) -> None:
     parser.add_argument(
         '--epochs', type=whole_number(1, 10**6), help='train so many, without a trial'
     )
-    parser.add_argument(
-        '--cfg-options',
-        nargs='+',
-        action=SettingsAction,
-        metavar='KEY=VALUE',
-        help='change settings',
-    )
+    add_cfg_options(parser, 'change settings')
     parser.set_defaults(run=partial(run, parser))
 
 
